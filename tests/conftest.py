@@ -152,7 +152,7 @@ def pytest_runtest_logfinish():
 
 @pytest.fixture(scope="session")
 def fresh():
-    """An interpreter that has imported msnb and done nothing else; see `Fresh.run`."""
+    """Yield an interpreter that has imported msnb and done nothing else; see `Fresh.run`."""
     if not hasattr(os, "fork"):
         pytest.skip("there are no forks here")
     interpreter = Fresh()

@@ -10,7 +10,7 @@ MODES = (0, 1)  # context.GRAPH_MODE and context.PYNATIVE_MODE, without an impor
 
 
 def split(cases, kind):
-    """(the first case of each `kind(case)`, the others), both in their order."""
+    """Return (the first case of each `kind(case)`, the others), both in their order."""
     first, further = {}, []
     for case in cases:
         of = kind(case)
@@ -28,7 +28,8 @@ def swept(cases, kind):
 
 
 def by_turns(items):
-    """The tests, of those that pytest has collected, which `make test` leaves out because another one takes their turn.
+    """Return the tests, of those that pytest has collected, which `make test` leaves out because another one takes
+    their turn.
 
     A test that has a `mode` runs in both with its first arguments: that is where one sees that it holds in both. With
     each further set of arguments it runs in one of them, by turns: an operator, a layer or an optimizer is as the first

@@ -114,7 +114,7 @@ class Import(NamedTuple):
 
 
 def _from(package, node):
-    """The modules of a ``from ... import ...``."""
+    """Yield the modules of a ``from ... import ...``."""
     base = node.module or ""
     if node.level:
         components = package.split(".")
@@ -124,8 +124,8 @@ def _from(package, node):
 
 
 def _by_name(module, call):
-    """The modules that a call of ``import_module`` or ``__import__`` may mean: by a name that the program puts together
-    any that fits, by one out of a table any that stands in the module."""
+    """Return the modules that a call of ``import_module`` or ``__import__`` may mean: by a name that the program puts
+    together any that fits, by one out of a table any that stands in the module."""
     called = getattr(call.func, "attr", None) or getattr(call.func, "id", "")
     if called.lstrip("_") not in ("import_module", "import__"):
         return ()
@@ -243,7 +243,7 @@ def arrows():
 
 
 def circles(graph):
-    """The groups of modules each of which leads to every other (Tarjan's strongly connected components)."""
+    """Return the groups of modules each of which leads to every other (Tarjan's strongly connected components)."""
     number, lowest, path, cycles = {}, {}, [], []
 
     def visit(module):
@@ -347,7 +347,7 @@ def test_no_files_of_javascript_import_each_other_in_a_circle():
 
 
 def imports_inside_functions():
-    """{(module, line): the reason that stands on it}."""
+    """Return {(module, line): the reason that stands on it}."""
     inside = [
         (m, i) for m in MODULES if not is_re_export(m) for i in imports_of(m) if i.in_function and not i.for_types
     ]

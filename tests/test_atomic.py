@@ -171,7 +171,7 @@ def test_what_a_draft_that_is_given_up_still_holds_goes_into_no_other_file(how, 
 
 
 def _writes(path):
-    """Lines of a module that open a file for writing, or write one by its name."""
+    """Yield the lines of a module that open a file for writing, or write one by its name."""
     if not re.search(r"\b(open|write_text|write_bytes)\b", path.read_text(encoding="utf-8")):
         return
     for node in ast.walk(tree_of(path)):

@@ -16,7 +16,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROO
 
 
 def functions_in_pages():
-    """The functions of msnb that README, docs and notebooks call."""
+    """Return the functions of msnb that README, docs and notebooks call."""
     return sorted({name for page in PAGES for name in re.findall(r"\bmsnb\.(\w+)\(", page.read_text(encoding="utf-8"))})
 
 

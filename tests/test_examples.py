@@ -123,7 +123,7 @@ class Checker(doctest.OutputChecker):
 
 
 def examples_of(path):
-    """(name, docstring, line) of what has an example in a file."""
+    """Yield (name, docstring, line) of what has an example in a file."""
 
     def visit(node, name):
         for child in getattr(node, "body", ()):
@@ -142,7 +142,7 @@ FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if ">>> " in path.read_t
 
 @pytest.fixture
 def alone(tmp_path, monkeypatch):
-    """A folder of its own with the files that examples read; ``import mindspore`` means msnb."""
+    """Yield a folder of its own with the files that examples read; ``import mindspore`` means msnb."""
     monkeypatch.chdir(tmp_path)
     state, before = dict(vars(settings)), alias.installed()
     alias.install(warn=False)

@@ -55,7 +55,7 @@ _SAME_FOR_BOTH = {
 
 
 def calls_in_msnb():
-    """(place, what is called, the call) of each call in msnb whose function is a name in its module."""
+    """Yield (place, what is called, the call) of each call in msnb whose function is a name in its module."""
     for file in sorted((ROOT / "msnb").rglob("*.py")):
         name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         tree = ast.parse(file.read_text(encoding="utf-8"))

@@ -22,7 +22,7 @@ def reads_a_clock(node):
 
 
 def asserted_times(tree):
-    """Lines of the assertions that a clock decides, through one assignment or none."""
+    """Yield the lines of the assertions that a clock decides, through one assignment or none."""
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef):
             continue

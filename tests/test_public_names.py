@@ -41,7 +41,7 @@ ALLOWED = {
 
 
 def listed(*places):
-    """The names that MindSpore has at one of the places, in any version that is listed."""
+    """Return the names that MindSpore has at one of the places, in any version that is listed."""
     return {n for version in LISTED.values() for p in places for n in version.get(f"mindspore.{p}", "").split()}
 
 

@@ -80,7 +80,7 @@ _REFUSALS = {"not_yet", "placeholder", "fill", "submodules"}
 
 
 def resolve(place):
-    """The object at one of r1.1's places: a module, what is in one, or what has a class's attributes."""
+    """Return the object at one of r1.1's places: a module, what is in one, or what has a class's attributes."""
     components = ["msnb", *place.split(".")[1:]]
     if components[-1] in MADE:
         return MADE[components[-1]]()
@@ -126,7 +126,7 @@ def test_what_is_said_to_be_missing_is_r1_1s_and_missing(place):
 
 
 def refusing_functions(tree):
-    """Names of the functions that refuse, "" for the module itself."""
+    """Return the names of the functions that refuse, "" for the module itself."""
 
     def walk(node, inside):
         if isinstance(node, ast.FunctionDef):

@@ -21,7 +21,7 @@ _PATCHING = {"unittest.mock", "mock", "pytest", "gorilla", "wrapt"}
 
 
 def replaced(tree):
-    """(line, text) of each place in a module's syntax tree that
+    """Return (line, text) of each place in a module's syntax tree that
 
     * assigns to or deletes an attribute of a class that stands in another module, or a dunder of anything but itself,
     * gives an object that it was handed, or a module that it imports, a function in place of its own,

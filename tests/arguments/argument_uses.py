@@ -30,7 +30,7 @@ PROBES = (None, True, False, 0, 1, 2, 0.5, "x", (), (1, 1))
 
 
 def nodes(tree):
-    """All nodes of a tree, as `ast.walk` gives them, in half its time."""
+    """Yield all nodes of a tree, as `ast.walk` gives them, in half its time."""
     todo = [tree]
     while todo:
         node = todo.pop()
@@ -44,7 +44,8 @@ def nodes(tree):
 
 @cache
 def survey(path):
-    """({line: definition}, names of the attributes that are read) of a file; a line is that of the first decorator."""
+    """Return ({line: definition}, names of the attributes that are read) of a file; a line is that of the first
+    decorator."""
     defined, read = {}, set()
     for node in nodes(tree_of(path)):
         kind = type(node)
@@ -61,7 +62,7 @@ def survey(path):
 
 @cache
 def attributes_read():
-    """Names of all attributes that some line of msnb reads."""
+    """Return the names of all attributes that some line of msnb reads."""
     return frozenset().union(*(survey(str(path))[1] for path in (*ROOT.rglob("*.py"), SAMPLES)))
 
 
@@ -80,7 +81,7 @@ def place(function):
 
 
 def parameters(node):
-    """Names of the parameters that take one value each."""
+    """Return the names of the parameters that take one value each."""
     return [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
 
 
@@ -88,7 +89,7 @@ _known = {}
 
 
 def fates(function):
-    """{parameter: what becomes of it} for a function of msnb; None where nothing can be said."""
+    """Return {parameter: its fate} for a function of msnb, or None if no fate is known."""
     function = inspect.unwrap(function)
     node = definition(function)
     if node is None:
@@ -109,12 +110,12 @@ def fates(function):
 
 @cache
 def variants():
-    """{code of an operator's function: [(operator, when)] that takes its place for some attributes}."""
+    """Return {code of an operator's function: [(operator, when)] that takes its place for some attributes}."""
     return {inspect.unwrap(op.fn).__code__: [op.variant] for op in REGISTRY.values() if getattr(op, "variant", None)}
 
 
 def said_by_kinds(function):
-    """Names of the parameters whose Kind says that they have no effect, or accepts the default alone."""
+    """Return the names of the parameters whose Kind says that they have no effect, or accepts the default alone."""
     if not getattr(function, "__annotations__", None):
         return set()
     declared = {
@@ -403,7 +404,8 @@ class _Body:
         return parameters(node)[bound:], result, False
 
     def resolve(self, node):
-        """(what a call's function is, whether its first parameter is bound); (None, False) if only a run knows."""
+        """Return (what a call's function is, whether its first parameter is bound); (None, False) if only a run
+        knows."""
         match node:
             case ast.Name(id=name) if name not in self.local and name not in self.flags:
                 result = self.module.get(name, getattr(builtins, name, None))
@@ -423,19 +425,19 @@ class _Body:
 
 
 def always_raises(node):
-    """A body that ends in a raise and never returns: what is not there yet, or never will be."""
+    """Check that a body ends in a raise and never returns, as for a feature that msnb does not have."""
     last = node.body[-1]
     refuses = isinstance(last, ast.Raise) or isinstance(last, ast.Expr) and "refuse" in ast.unparse(last)
     return refuses and not any(isinstance(n, ast.Return | ast.Yield) for n in nodes(node))
 
 
 def is_exempt(node):
-    """A function whose parameters need no fate: a check, a hook, and what is not there yet."""
+    """Check that the parameters of a function need no fate: a check, a hook, or a missing feature."""
     return node.name.lstrip("_").startswith("check") or always_raises(node) or does_nothing(node)
 
 
 def does_nothing(node):
-    """A hook for users: no statement, or one that returns a constant."""
+    """Check that a function is a hook for users: no statement, or one that returns a constant."""
     body = [
         s
         for s in node.body

@@ -17,7 +17,7 @@ INNER = re.compile(r"msnb\.(core|ir|formats|insight|notebook|alias|dataset\.(cor
 
 
 def modules():
-    """Every module of msnb that programs import."""
+    """Yield every module of msnb that programs import."""
     yield msnb
     for result in pkgutil.walk_packages(msnb.__path__, "msnb."):
         if not INNER.match(result.name):
@@ -25,7 +25,7 @@ def modules():
 
 
 def functions():
-    """{function: public name} of plain functions, constructors and methods, each once, first name first."""
+    """Return {function: public name} of plain functions, constructors and methods, each once, first name first."""
     results = {}
 
     def add(thing, name):
@@ -57,5 +57,5 @@ def is_hook(cls, member):
 
 
 def operators():
-    """Every declared operator, once."""
+    """Return every declared operator, once."""
     return {op.name: op for op in REGISTRY.values() if isinstance(op, Operator)}

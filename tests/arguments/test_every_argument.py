@@ -20,7 +20,7 @@ EXPLAINED = {
 
 
 def silent_arguments():
-    """[(name, parameter, place)], and how many were looked at."""
+    """Return [(name, parameter, place)], and how many were looked at."""
     results, looked = [], 0
     declared = public.operators().values()
     inner = {inspect.unwrap(op.fn) for op in declared}
@@ -54,7 +54,7 @@ def test_no_public_argument_is_silent():
 
 
 def sample_parameters():
-    """(function, parameter, word) of what the samples say of themselves: the word begins a parameter's name."""
+    """Yield (function, parameter, word) of what the samples say of themselves: the word begins a parameter's name."""
     functions = [
         f
         for f in vars(argument_samples).values()

@@ -22,7 +22,7 @@ UNLIKE = {
 
 
 def taken_by(function, operators):
-    """The keywords that a function takes, those that its signature does not show included; None for any."""
+    """Return the keywords that a function takes, those that its signature does not show included; None for any."""
     parameters = inspect.signature(function).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return None

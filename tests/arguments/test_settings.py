@@ -50,7 +50,7 @@ KEPT_AS = {"num_parallel_workers": "workers", "prefetch_size": "prefetch"}
 
 
 def readers(tree):
-    """{setting: names of the functions that read it}; what is read outside of functions is read by ""."""
+    """Return {setting: names of the functions that read it}; what is read outside of functions is read by ""."""
     results, todo = {}, [("", tree)]
     while todo:
         function, node = todo.pop()
@@ -63,7 +63,7 @@ def readers(tree):
 
 
 def _setting(node):
-    """The setting that an expression reads: ``_state.mode``, ``settings.seed``, ``get_context("mode")``."""
+    """Return the setting that an expression reads: ``_state.mode``, ``settings.seed``, ``get_context("mode")``."""
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
         holder = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
         return node.attr if holder in ("_state", "values", "settings") else None
@@ -75,7 +75,7 @@ def _setting(node):
 
 @functools.cache
 def sources():
-    """{path: text} of msnb's modules."""
+    """Return {path: text} of msnb's modules."""
     return {str(path): path.read_text(encoding="utf-8") for path in uses.ROOT.rglob("*.py")}
 
 
@@ -109,7 +109,7 @@ def test_what_is_only_handed_on_is_not_read():
 
 
 def tried(assign, default):
-    """(another value that was assigned, None), or (None, the error that refused every other one)."""
+    """Return (another value that was assigned, None), or (None, the error that refused every other one)."""
     refused = None
     for value in OTHERS:
         if value == default and type(value) is type(default):

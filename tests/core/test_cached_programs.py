@@ -22,7 +22,7 @@ X = Tensor(np.arange(8, dtype=np.float32).reshape(2, 4))
 
 @pytest.fixture
 def cache(tmp_path):
-    """The files of this test, in use."""
+    """Yield the files of this test, in use."""
     persistent_cache.use(tmp_path / "compiled")
     yield persistent_cache.in_use()
     persistent_cache.use(None)
@@ -30,7 +30,8 @@ def cache(tmp_path):
 
 @pytest.fixture
 def lowered(monkeypatch, cache):
-    """A list of the programs that are lowered from here on: those whose graph has a fingerprint, and is not known."""
+    """Return a list of the programs that are lowered from here on: those whose graph has a fingerprint, and is not
+    known."""
     names, table = [], jax_compilation._keys_of_modules
 
     class Watched(type(table)):
@@ -53,7 +54,7 @@ class Net(nn.Cell):
 
 
 def run(net):
-    """The result of a network in GRAPH mode."""
+    """Return the result of a network in GRAPH mode."""
     context.set_context(mode=ms.GRAPH_MODE)
     return net(X).asnumpy()
 

@@ -17,7 +17,7 @@ from msnb.core.program.persistent_cache import CompiledFiles
 
 @pytest.fixture
 def cache(tmp_path):
-    """The files of this test, in use."""
+    """Yield the files of this test, in use."""
     persistent_cache.use(tmp_path / "compiled")
     yield persistent_cache.in_use()
     persistent_cache.use(None)
@@ -37,7 +37,7 @@ X = Tensor(np.arange(8, dtype=np.float32).reshape(2, 4))
 
 
 def run(net):
-    """The result of a network in GRAPH mode."""
+    """Return the result of a network in GRAPH mode."""
     context.set_context(mode=ms.GRAPH_MODE)
     return net(X).asnumpy()
 

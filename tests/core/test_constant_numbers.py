@@ -17,7 +17,7 @@ X = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
 
 
 def with_numbers(row):
-    """(function of a row's floats, the floats)."""
+    """Return (function of a row's floats, the floats)."""
     inputs, named = [boxed(v) for v in row.inputs()], {k: boxed(v) for k, v in row.keywords().items()}
     positions = [i for i, v in enumerate(inputs) if type(v) is float]
     names = [k for k, v in named.items() if type(v) is float]

@@ -356,7 +356,7 @@ def test_listening_to_what_there_is_not_is_refused(wrong):
 
 # ---------------------------------------------------------------------- nobody listens
 def calls(work):
-    """Names of the Python functions that a call of `work` calls."""
+    """Return the names of the Python functions that a call of `work` calls."""
     seen = []
     work(), work()
     sys.setprofile(lambda frame, event, _: seen.append(frame.f_code.co_qualname) if event == "call" else None)

@@ -59,7 +59,7 @@ def constant(x):
 
 @pytest.fixture
 def values_by_name():
-    """{name: value} of the last operator of each name that ran."""
+    """Yield {name: value} of the last operator of each name that ran."""
     results = {}
 
     def listen(_, name, tensor, ran):

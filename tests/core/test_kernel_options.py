@@ -12,7 +12,7 @@ from msnb.core.program import xla_options
 
 @pytest.fixture
 def compilations(monkeypatch):
-    """[(name in XLA, options)] of what is compiled from here on, as for somebody who has set no XLA_FLAGS."""
+    """Return [(name in XLA, options)] of what is compiled from here on, as for somebody who has set no XLA_FLAGS."""
     seen = []
     compiler = jax_compilation._compiler
     load = compiler.backend_compile_and_load

@@ -39,7 +39,8 @@ def id_of(case):
 
 
 def yield_both_sides(op, x, other):
-    """`op` with `other` on the right of x and on its left, and what it has to be equal to: the same of Tensors."""
+    """Yield `op` with `other` on the right of x and on its left, and what it has to be equal to: the same of
+    Tensors."""
     alone = Tensor(other) if np.ndim(other) else other.item()
     for mine, plain in (
         (lambda t: op(t, other), lambda t: op(t, alone)),
@@ -64,7 +65,8 @@ def check_equal(mine, plain, x, expected):
 
 
 def kind_of(case):
-    """An operator with a scalar or an array of some kind of number; its width and its shape are the Tensor's matter."""
+    """Return an operator with a scalar or an array of some kind of number; its width and its shape are the Tensor's
+    matter."""
     op, other = case
     return op, type(other) is np.ndarray, other.dtype.kind
 

@@ -36,7 +36,7 @@ def rows(dataset):
 
 
 def example(n):
-    """A serialised tf.train.Example with a feature of each kind."""
+    """Return a serialised tf.train.Example with a feature of each kind."""
     schema = {
         "Example": {"features": (1, "Features", False)},
         "Features": {"entry": (1, "Entry", True)},
@@ -50,7 +50,7 @@ def example(n):
 
 
 def framed(data):
-    """A TFRecord."""
+    """Return a TFRecord."""
     size = struct.pack("<Q", len(data))
     return size + struct.pack("<I", masked_crc32c(size)) + data + struct.pack("<I", masked_crc32c(data))
 
@@ -160,7 +160,7 @@ READERS = {
 
 
 def damage(data, rng):
-    """A copy of `data` with one thing wrong."""
+    """Return a copy of `data` with one thing wrong."""
     at = rng.randrange(len(data))
     kind = rng.randrange(5)
     if kind == 0:

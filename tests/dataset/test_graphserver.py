@@ -13,7 +13,7 @@ from msnb.mindrecord import FileWriter
 
 @pytest.fixture(scope="module")
 def ring(tmp_path_factory):
-    """A file with five nodes in a ring; feature 1 of a node is its number twice."""
+    """Return a file with five nodes in a ring; feature 1 of a node is its number twice."""
     path = str(tmp_path_factory.mktemp("graph") / "ring")
     writer = FileWriter(path)
     writer.add_schema(
@@ -40,7 +40,7 @@ def ring(tmp_path_factory):
 
 @pytest.fixture
 def server(ring):
-    """(file, port, thread) of a server that awaits two clients."""
+    """Return (file, port, thread) of a server that awaits two clients."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

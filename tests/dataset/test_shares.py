@@ -16,7 +16,7 @@ from msnb.mindrecord import FileWriter
 
 @pytest.fixture
 def process():
-    """A function that makes this process one of several."""
+    """Yield a function that makes this process one of several."""
     yield lambda number, of: set_share_provider(lambda: (of, number))
     set_share_provider(None)
 

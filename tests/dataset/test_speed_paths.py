@@ -23,7 +23,7 @@ RNG = np.random.default_rng(5)
 
 
 def out_of(images, operations, optimise=True, batch=8, seed=3):
-    """The column after `operations`, from a plan that is optimised or not."""
+    """Return the column after `operations`, from a plan that is optimised or not."""
     ds.config.set_seed(seed)
     data = ds.NumpySlicesDataset({"image": images}, shuffle=False).map(operations, "image").batch(batch)
     plan = data.make_plan(optimise)

@@ -32,7 +32,7 @@ def generated():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Files of each kind with the numbers from 0 to 9."""
+    """Return files of each kind with the numbers from 0 to 9."""
     root = tmp_path_factory.mktemp("sources")
     for name in ("rows.txt", "rows.csv"):
         (root / name).write_text("".join(f"{i}\n" for i in range(ROWS)))
@@ -64,7 +64,7 @@ SOURCES = {
 
 
 def numbers_of(dataset):
-    """The number in the first column of each row."""
+    """Return the number in the first column of each row."""
     return [int(row[0].reshape(-1)[0]) for row in dataset.create_tuple_iterator(num_epochs=1, output_numpy=True)]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def waveform():
-    """Two channels of noise between -0.5 and 0.5, 64 samples."""
+    """Return two channels of noise between -0.5 and 0.5, 64 samples."""
     return np.random.default_rng(0).uniform(-0.5, 0.5, (2, 64)).astype(np.float32)
 
 
@@ -146,7 +146,7 @@ def cases(audio, wave):
 
 
 def masks(ds, audio, seed):
-    """(length, first place) of the random masks of five rows, per transform, in a pipeline."""
+    """Return (length, first place) of the random masks of five rows, per transform, in a pipeline."""
     ds.config.set_seed(seed)
     results = []
     ops = [audio.MaskAlongAxisIID(6, 0.0, 2), audio.TimeMasking(True, 6), audio.FrequencyMasking(True, 6)]

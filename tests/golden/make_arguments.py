@@ -14,7 +14,7 @@ import mindspore
 
 
 def arguments(thing):
-    """The names that a caller may give; None where nothing can be read."""
+    """Return the names that a caller may give; None where nothing can be read."""
     try:
         parameters = inspect.signature(getattr(thing, "__wrapped__", thing)).parameters.values()
     except (TypeError, ValueError):
@@ -24,7 +24,7 @@ def arguments(thing):
 
 
 def functions(home):
-    """{name: arguments} of the public functions of a module, or the methods of a class."""
+    """Return {name: arguments} of the public functions of a module, or the methods of a class."""
     names = getattr(home, "__all__", None) or dir(home)
     members = {n: getattr(home, n, None) for n in sorted(names) if not n.startswith("_")}
     read = {n: arguments(v) for n, v in members.items() if callable(v) and not inspect.isclass(v)}

@@ -20,7 +20,7 @@ X = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
 
 
 def values():
-    """Parameters of the layer."""
+    """Return Parameters of the layer."""
     return {
         "weight": np.linspace(-2, 1, 12, dtype=np.float32).reshape(4, 3),
         "bias": np.arange(4, dtype=np.float32) / 8,
@@ -45,7 +45,7 @@ def big():
 
 
 def layer(ms):
-    """The layer."""
+    """Return the layer."""
     net = ms.nn.Dense(3, 4)
     for p in net.get_parameters():
         p.set_data(ms.Tensor(values()[p.name.rpartition(".")[2]]))

@@ -27,7 +27,7 @@ mindspore.runtime mindspore.boost mindspore.rewrite mindspore.Tensor mindspore.M
 
 
 def owner(place):
-    """The module or class, None where there is none."""
+    """Return the module or class, None where there is none."""
     try:
         return importlib.import_module(place)
     except ImportError:
@@ -51,7 +51,7 @@ def names_of(place):
 
 
 def parse_parameters(signature):
-    """The parameters in the text of a signature; None where it is no text of one, or takes any keywords."""
+    """Return the parameters in the text of a signature; None where it is no text of one, or takes any keywords."""
     try:
         a = ast.parse(f"def f{signature}: pass").body[0].args
     except SyntaxError:
@@ -60,7 +60,7 @@ def parse_parameters(signature):
 
 
 def arguments(taken):
-    """Two dicts, name -> arguments: what r1.1 alone takes, and MindSpore 2 alone."""
+    """Return two dicts, name -> arguments: what r1.1 alone takes, and MindSpore 2 alone."""
     first, second = {}, {}
     for name, signature in taken:
         old, new = parse_parameters(signature), owner_or_none(name) if "._" not in name else None

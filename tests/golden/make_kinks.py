@@ -12,7 +12,8 @@ FILE = pathlib.Path(__file__).with_name("kinks.json")
 
 
 def slopes(ms, key):
-    """The function that gives the gradient of the sum of a case's result for each input, under the framework `ms`."""
+    """Return the function that gives the gradient of the sum of a case's result for each input, under the framework
+    `ms`."""
     names = {"P": ms.ops.operations, "ops": ms.ops, "nn": ms.nn, "Tensor": ms.Tensor}
 
     def total(*inputs):

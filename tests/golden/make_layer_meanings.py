@@ -58,14 +58,14 @@ def inputs_of(texts):
 
 
 def with_defaults(expression):
-    """The expression without what it says about first values."""
+    """Return the expression without what it says about first values."""
     call = ast.parse(expression, mode="eval").body
     call.keywords = [k for k in call.keywords if not k.arg.endswith(_CHOSEN)]
     return ast.unparse(call)
 
 
 def cases(layers):
-    """{name: (expression, [inputs])} of make_layers.py, whose names are `layers`, and of `FURTHER`."""
+    """Return {name: (expression, [inputs])} of make_layers.py, whose names are `layers`, and of `FURTHER`."""
     own = {name: (expression, inputs_of(texts)) for name, (expression, *texts) in FURTHER.items()}
     return {
         name: (expression, layers["inputs_of"](name, text)) for name, (expression, text, *_) in layers["CASES"].items()
@@ -78,7 +78,7 @@ def make_layer(ms, expression):
 
 
 def first_values(ms, expression):
-    """{name: [type, shape, mean, standard deviation, least, largest]} of the Parameters of a new layer."""
+    """Return {name: [type, shape, mean, standard deviation, least, largest]} of the Parameters of a new layer."""
     ms.set_seed(1)
     np.random.seed(1)
     results = {}
@@ -103,7 +103,7 @@ def flat(results):
 
 
 def ran(ms, expression, inputs, form):
-    """[`summary` of each result], and in "train" of each Parameter afterwards."""
+    """Return [`summary` of each result], and in "train" of each Parameter afterwards."""
     net = make_layer(ms, expression)
     for path, parameter in net.parameters_and_names():
         parameter.set_data(ms.Tensor(values(path, parameter.shape)).astype(parameter.dtype))

@@ -224,7 +224,7 @@ CASES = {
 
 
 def value_of(name, shape):
-    """The value that a Parameter gets: a function of its name and shape alone."""
+    """Return the value that a Parameter gets: a function of its name and shape alone."""
     random = np.random.RandomState(zlib.crc32(f"{name}{tuple(shape)}".encode()))
     low, high = (0.5, 1.5) if name.endswith(("gamma", "variance")) or name == "w" else (-0.5, 0.5)
     return random.uniform(low, high, shape).astype(np.float32)
@@ -236,7 +236,7 @@ def _shares(random, shape):
 
 
 def inputs_of(name, text):
-    """The inputs of a case, as arrays."""
+    """Return the inputs of a case, as arrays."""
     if text == "FIELDS":
         indices = np.array([[2, 4, 6, 0, 0], [1, 3, 5, 0, 0]], np.int32)
         weights = np.array([[1, 0.5, 2, 0, 0], [1, 1, 0.25, 0, 0]], np.float32)
@@ -269,7 +269,7 @@ def inputs_of(name, text):
 
 
 def made(ms, name):
-    """(the Cell of a case, its inputs, the case's remarks) under the framework `ms`."""
+    """Return (the Cell of a case, its inputs, the case's remarks) under the framework `ms`."""
     expression, text, *kind = CASES[name]
     weights = np.linspace(0.5, 1.5, 12).astype(np.float32).reshape(3, 4)
     net = eval(expression, {"nn": ms.nn, "Tensor": ms.Tensor, "W": weights})
@@ -281,13 +281,13 @@ def made(ms, name):
 
 
 def outputs(net, inputs):
-    """{name: Tensor} of what a Cell gives."""
+    """Return {name: Tensor} of the results of a Cell."""
     output = net(*inputs)
     return {f"out{i}": x for i, x in enumerate(output if isinstance(output, tuple) else (output,))}
 
 
 def gradients(ms, net, inputs, kind):
-    """{name: Tensor} of the gradients of a Cell that a case has."""
+    """Return {name: Tensor} of the gradients of a Cell that a case has."""
     parameters = ms.ParameterTuple([] if "sparse" in kind else net.trainable_params())
     single = inputs[0].dtype == ms.float32
     results = {}
@@ -310,7 +310,7 @@ def keeps_state(name):
 
 
 def run(ms, name):
-    """All values of a case under the framework `ms`, as a dict of arrays."""
+    """Return all values of a case under the framework `ms`, as a dict of arrays."""
     net, inputs, kind = made(ms, name)
     result = {"names": np.array([path for path, _ in net.parameters_and_names()])}
     result.update({key: x.asnumpy() for key, x in outputs(net, inputs).items()})

@@ -24,7 +24,7 @@ CALLS = 4  # of what writes Parameters
 
 
 def flat(results):
-    """The results of a network as numpy arrays."""
+    """Return the results of a network as numpy arrays."""
     results = results if isinstance(results, (tuple, list)) else (results,)
     return [r.asnumpy() for r in results]
 

@@ -26,7 +26,7 @@ def method(cls, name):
 
 
 def arguments(cls):
-    """Text such as "x axis:ints | keep_dims" of a class; None when it is no function."""
+    """Return text such as "x axis:ints | keep_dims" of a class; None when it is no function."""
     call, init = method(cls, "__call__"), method(cls, "__init__")
     if call is None:
         return None

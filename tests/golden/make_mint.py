@@ -36,12 +36,12 @@ DTYPES = dict.fromkeys(("float16", "float32", "float64", "int32", "int64"))
 
 
 def key_of(text, maker):
-    """The name of a call in the golden files and among the tests."""
+    """Return the name of a call in the golden files and among the tests."""
     return f"{maker}({text})" if maker else text
 
 
 def arrays_of(text, layer=None):
-    """The arrays that the makers of a call stand for, in their order; they depend on its own text alone."""
+    """Return the arrays that the makers of a call stand for, in their order; they depend on its own text alone."""
     seed, results = zlib.crc32(key_of(text, layer).encode()), []
 
     def maker(spec):
@@ -59,7 +59,7 @@ def arrays_of(text, layer=None):
 
 
 def ask(python, framework, questions):
-    """The answers; a question that ends the process has none, and the rest is asked again."""
+    """Return the answers; a question that ends the process has none, and the rest is asked again."""
     results = []
     while len(results) < len(questions):
         sent = pickle.dumps(questions[len(results) :])

@@ -49,13 +49,13 @@ BINARY = (
 
 
 def letter(result):
-    """The letter of a result's element type: of the first one of several."""
+    """Return the letter of a result's element type: of the first one of several."""
     result = result[0] if isinstance(result, (tuple, list)) else result
     return TYPES.get(str(result.dtype).lower(), "c") if isinstance(result, ms.Tensor) else "p"
 
 
 def letter_of(function, *arrays):
-    """The letter of what `function` gives for arrays."""
+    """Return the letter of what `function` gives for arrays."""
     try:
         result = function(*[ms.Tensor(a) for a in arrays])
         output = letter(result)
@@ -82,7 +82,7 @@ def main():
 
 
 def arguments(function):
-    """The arguments of a function as one would write them, without annotations."""
+    """Return the arguments of a function as one would write them, without annotations."""
     taken = inspect.signature(function).parameters.values()
     return ", ".join(str(p.replace(annotation=p.empty)) for p in taken)
 

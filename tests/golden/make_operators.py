@@ -29,7 +29,7 @@ UNANSWERED = GOLDEN / "unanswered.json"
 
 
 def question(row):
-    """A row as plain data, see `Oracle.answer`."""
+    """Return a row as plain data, see `Oracle.answer`."""
 
     def plain(value):
         if isinstance(value, mstype.Type):

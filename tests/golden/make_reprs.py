@@ -19,7 +19,7 @@ NUMBERS = (np.nan, np.inf, -np.inf, -0.0, 0.1, 1 / 3, 1e6, 123456.0, 1234567.0, 
 
 
 def arrays():
-    """The arrays, always the same ones."""
+    """Return the arrays, always the same ones."""
     numbers = np.random.RandomState(0)
     results = []
     for dtype in DTYPES:

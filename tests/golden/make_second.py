@@ -11,7 +11,7 @@ import numpy as np
 
 
 def numbers(*shape):
-    """The same numbers each time."""
+    """Return the same numbers each time."""
     return (np.sin(np.arange(1, np.prod(shape) + 1) * 1.7) * 0.8).astype(np.float32).reshape(shape)
 
 

@@ -273,7 +273,7 @@ class Counted(nn.Cell):
 
 
 def _step(network, optimizer, images):
-    """A train step of a classifier."""
+    """Return a train step of a classifier."""
 
     def make():
         net = network()

@@ -17,7 +17,7 @@ DTYPES = ("float16", "float32", "float64", "int32", "int64", "bool")
 
 
 def cotangent(shape):
-    """A fixed cotangent of a given shape."""
+    """Return a fixed cotangent of a given shape."""
     return (np.arange(int(np.prod(shape))).reshape(shape) % 5 * 0.5 - 0.75).astype(np.float32)
 
 
@@ -125,7 +125,7 @@ def called(framework, text, boxes, layer=None):
 
 
 def answer(framework, question, gradients=True):
-    """(dict of arrays, what went wrong) of a question: text, arrays, and how a layer is made or None."""
+    """Return (dict of arrays, what went wrong) of a question: text, arrays, and how a layer is made or None."""
     text, arrays, maker = question
     results, problem = _answer(framework, text, arrays, maker, gradients)
     if problem and not results and isinstance(framework, PyTorch):  # it wants places in int64
@@ -154,7 +154,8 @@ def _answer(framework, text, arrays, maker, gradients):
 
 
 def names(mint):
-    """{path below mint: the arguments of what is there, None where its signature does not say} of all public names."""
+    """Return {path below mint: the arguments of what is there, None where its signature does not say} of all public
+    names."""
     results = {}
     for path in ("", "nn", "nn.functional", "linalg", "special", "optim", "distributed"):
         home = importlib.import_module(f"{mint.__name__}.{path}" if path else mint.__name__)
@@ -166,7 +167,7 @@ def names(mint):
 
 
 def arguments(target):
-    """["input", "dim=", "*", "dtype="] of a function or class: the names, and whether there is a default."""
+    """Return ["input", "dim=", "*", "dtype="] of a function or class: the names, and whether there is a default."""
     try:
         parameters = list(inspect.signature(target).parameters.values())
     except ValueError:

@@ -19,7 +19,7 @@ MODULES = ("ops", "ops.operations", "ops.auto_generate") + tuple(
 
 
 def cotangent(shape):
-    """A fixed cotangent of a given shape."""
+    """Return a fixed cotangent of a given shape."""
     return (np.arange(int(np.prod(shape))).reshape(shape) % 5 * 0.5 - 0.75).astype(np.float32)
 
 
@@ -34,7 +34,7 @@ def variables(inputs, wanted):
 
 
 def placed(inputs, places, values):
-    """`inputs` with `values` at `places`."""
+    """Return `inputs` with `values` at `places`."""
     full = list(inputs)
     for (place, number), value in zip(places, values):
         if number is None:
@@ -45,7 +45,7 @@ def placed(inputs, places, values):
 
 
 def selected(results, places):
-    """Pairs (place, result) of the results at `places`, of all for None."""
+    """Return pairs (place, result) of the results at `places`, of all for None."""
     return [(i, r) for i, r in enumerate(results) if places is None or i in places]
 
 
@@ -61,7 +61,7 @@ class Oracle:
         ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU", pynative_synchronize=True)
 
     def boxed(self, value, name=None):
-        """An input as MindSpore takes it; a Parameter where there is a name."""
+        """Return an input as MindSpore takes it; a Parameter where there is a name."""
         if isinstance(value, np.ndarray):
             return self.ms.Parameter(self.ms.Tensor(value), name=name) if name else self.ms.Tensor(value)
         if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str) and value[0] == "dtype":
@@ -69,7 +69,7 @@ class Oracle:
         return tuple(map(self.boxed, value)) if isinstance(value, tuple) else value
 
     def call_of(self, kind, name, attributes):
-        """The function of the inputs that a name stands for; None where MindSpore does not have it."""
+        """Return the function of the inputs that a name stands for; None where MindSpore does not have it."""
         attributes = {key: self.boxed(value) for key, value in attributes.items()}
         if kind == "method":
             return lambda x, *args: getattr(x, name)(*args, **attributes)
@@ -84,7 +84,7 @@ class Oracle:
         return None
 
     def answer(self, question):
-        """(dict of arrays, what went wrong) for a question.
+        """Return (dict of arrays, what went wrong) for a question.
 
         Its keys: names, pairs (kind, name) of which the first that works is taken; attributes; inputs; written, places
         of Parameters; wanted, places of the inputs that get a gradient; compared, places of the results that are kept;
@@ -123,7 +123,7 @@ class Oracle:
         return results, outs
 
     def gradients(self, call, question, outs):
-        """The gradient of the sum of all float results, each weighted by its cotangent."""
+        """Return the gradient of the sum of all float results, each weighted by its cotangent."""
         ms, boxes = self.ms, self.boxes(question)
         slots = [at for at in variables(question["inputs"], question["wanted"]) if at[0] not in question["written"]]
         floats = (ms.float16, ms.float32, ms.float64)

@@ -15,7 +15,7 @@ from scipy.sparse import csc_matrix
 
 
 def image(number, kind="JPEG"):
-    """A grey image that its size and its level tell from others."""
+    """Return a grey image that its size and its level tell from others."""
     file = io.BytesIO()
     Image.new("RGB", (number + 2, 3), (10 * number,) * 3).save(file, kind)
     return file.getvalue()
@@ -36,7 +36,7 @@ def sound(*samples, rate=16000):
 
 
 def sphere(*samples, rate=16000):
-    """A file of the format of NIST: a header of 1024 bytes, then 16-bit samples, the high byte first."""
+    """Return a file of the format of NIST: a header of 1024 bytes, then 16-bit samples, the high byte first."""
     head = f"NIST_1A\n   1024\nchannel_count -i 1\nsample_rate -i {rate}\nsample_n_bytes -i 2\n"
     head += f"sample_byte_format -s2 10\nsample_coding -s3 pcm\nsample_count -i {len(samples)}\nend_head\n"
     return head.encode().ljust(1024) + np.array(samples, ">i2").tobytes()
@@ -59,7 +59,7 @@ def mat(**arrays):
 
 
 def mnist(names, label=lambda n: np.arange(n, dtype=np.uint8) % 10):
-    """Pairs of IDX files: {prefix of images: (prefix of labels, count)}."""
+    """Return pairs of IDX files: {prefix of images: (prefix of labels, count)}."""
     out = {}
     for number, (pictures, (labels, count)) in enumerate(names.items()):
         out[pictures] = idx(digits(count, 7 * number))
@@ -72,7 +72,7 @@ def qmnist_labels(count):
 
 
 def structure(**fields):
-    """A struct of MATLAB with these fields."""
+    """Return a struct of MATLAB with these fields."""
     return fields
 
 
@@ -563,7 +563,7 @@ SETS = {
 
 
 def cases(cls):
-    """(name, case) of a class: those of the table, an empty folder, and a part that no data set has."""
+    """Yield (name, case) of a class: those of the table, an empty folder, and a part that no data set has."""
     yield from ((f"{cls} {number}", case) for number, case in enumerate(SETS[cls][1]))
     if cls != "FakeImageDataset":
         yield f"{cls} of an empty folder", EMPTY

@@ -91,7 +91,7 @@ class Study:
 
 
 def module():
-    """The stand-in, as `import optuna` would give it."""
+    """Return the stand-in, as `import optuna` would give it."""
     optuna = ModuleType("optuna")
     optuna.create_study = Study
     optuna.logging = SimpleNamespace(set_verbosity=lambda level: None, WARNING=30)

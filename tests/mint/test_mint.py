@@ -39,7 +39,7 @@ TOGETHER = 10  # calls that are one program: to compile each alone takes longer
 
 @functools.cache
 def golden():
-    """{call: {name: array}}."""
+    """Return {call: {name: array}}."""
     results = {}
     with np.load(GOLDEN / "mint.npz") as store:
         for name in store:

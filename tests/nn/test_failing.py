@@ -119,7 +119,7 @@ TAKES_ANYTHING = (
 
 
 def _layers():
-    """Every layer that can be made with three numbers or fewer, and these."""
+    """Yield every layer that can be made with three numbers or fewer, and these."""
     for name in nn.layer.__all__:
         kind = getattr(nn, name)
         if not isinstance(kind, type) or name in ("SequentialCell", "CellList", *TAKES_ANYTHING):

@@ -67,7 +67,7 @@ NETWORKS = {
 
 
 def make_graph_cell(name):
-    """(network, its inputs, its graph, the graph as a Cell)."""
+    """Return (network, its inputs, its graph, the graph as a Cell)."""
     kind, inputs = NETWORKS[name]
     net = kind().set_train(False)
     graph = ir.graph(net, *inputs)

@@ -36,7 +36,7 @@ def compare(name, got):
 
 
 def run_layers(names):
-    """{name: what `golden.run` gives} of layers, all from one program."""
+    """Return {name: what `golden.run` gives} of layers, all from one program."""
     cases, keys = {name: golden.made(ms, name) for name in names}, {}
 
     def run():
@@ -56,7 +56,7 @@ def run_layers(names):
 
 
 def class_of(name):
-    """A layer's class, and whether it is trained, for which its `construct` may branch."""
+    """Return a layer's class, and whether it is trained, for which its `construct` may branch."""
     expression, _, *remarks = golden.CASES[name]
     return expression.partition("(")[0], *remarks
 
@@ -74,7 +74,7 @@ COMPANIES = {
 
 @functools.lru_cache(2)
 def run_company(names):
-    """`compiled` of eight layers; nothing where one of them raises, so that each is tried alone."""
+    """Return the results of eight layers; an empty dict if one of them raises, so that each is tried alone."""
     try:
         return run_layers(names)
     except Exception:

@@ -25,8 +25,8 @@ NOT_CALLED = {"CellList", "CellDict"}  # says so
 
 
 def example(cls, **more):
-    """The first object of a layer's class that its documentation makes, of further arguments as text if there are any;
-    None where it makes none."""
+    """Return the first object of a layer's class that its documentation makes, of further arguments as text if there
+    are any; None where it makes none."""
     names = {**NAMES, "x": Tensor(np.ones((2, 3), np.float32))}
     for shown in doctest.DocTestParser().get_examples(inspect.getdoc(cls) or ""):
         tree = ast.parse(shown.source.replace("from mindspore ", "from msnb "))
@@ -109,7 +109,8 @@ def call(op, array):
 
 
 def foreign(calls):
-    """(operator, shape, error) of calls, pairs of an operator and a shape, that end in Python's or JAX's words."""
+    """Return (operator, shape, error) of calls, pairs of an operator and a shape, that end in Python's or JAX's
+    words."""
     wrong = []
     for op, shape in calls:
         try:

@@ -47,7 +47,7 @@ class Blocks(nn.Cell):
 
 
 def learnt(again):
-    """(gradients and moving averages, graph) of `Blocks` after one seed."""
+    """Return (gradients and moving averages, graph) of `Blocks` after one seed."""
     ms.set_seed(3)
     net = Blocks(again).set_train()
     step = ops.GradOperation(get_all=True, get_by_list=True)(net, ms.ParameterTuple(net.trainable_params()))

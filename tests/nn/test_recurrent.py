@@ -24,7 +24,7 @@ def step(cell, x, h, w_ih, w_hh, b_ih, b_hh):
 
 
 def by_hand(net, cell, x, lengths=None):
-    """(results, states) of a layer for x (T, N, features), sample by sample and time by time."""
+    """Return (results, states) of a layer for x (T, N, features), sample by sample and time by time."""
     values = {p.name: p.asnumpy() for p in net.get_parameters()}
     lengths = lengths or [len(x)] * x.shape[1]
     states = []

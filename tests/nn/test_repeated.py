@@ -51,7 +51,7 @@ def _graph_mode():
 
 @pytest.fixture
 def traced_classes(monkeypatch):
-    """Classes of the Cells of a list, as often as they were traced."""
+    """Return the classes of the Cells of a list, as often as they were traced."""
     results = []
     run = nn.Cell._run_with_precision_and_hooks
 

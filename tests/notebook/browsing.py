@@ -81,7 +81,7 @@ class Window:
             self.page.add_init_script(script)
 
     def show(self, path, ready, width, height, dark):
-        """The page with a file in it, once there is what the selector `ready` says."""
+        """Return the page with a file in it, once there is what the selector `ready` says."""
         page = self.page
         page.mouse.move(0, 0)
         page.set_viewport_size({"width": width, "height": height})
@@ -227,7 +227,8 @@ class Jupyter:
 
     @contextlib.contextmanager
     def project(self, folder, name, notebooks):
-        """A folder `name` of the server with notebooks, {file name: [text of a cell]}; `folder / "work"` leads to it.
+        """Yield a folder `name` of the server with notebooks, {file name: [text of a cell]}; `folder / "work"` leads to
+        it.
 
         Within, nothing else is there: no kernel of another test, and no setting that one has changed.
         """
@@ -297,7 +298,7 @@ def run_all(page):
 
 
 def palette(page, words, label):
-    """The input of the command palette, once it lists the command `label` among what is found for `words`.
+    """Return the input of the command palette, once it lists the command `label` among what is found for `words`.
 
     A busy front end takes the shortcut before it has one, or opens the palette and gives it the focus later.
     """
@@ -313,7 +314,8 @@ def palette(page, words, label):
 
 
 def large_page(browser, height=1000):
-    """A page that a front end fits on. It is looked at ten times a second; by default each look draws a frame."""
+    """Return a page that a front end fits on. It is looked at ten times a second; by default each look draws a
+    frame."""
     page = browser.new_page(viewport={"width": 1500, "height": height})
     page.set_default_timeout(90000)
     page.wait_for_function = functools.partial(page.wait_for_function, polling=100)
@@ -321,14 +323,14 @@ def large_page(browser, height=1000):
 
 
 def strangers(page, address):
-    """A list that gets every address that the page asks for, from now on, and that is not of this server."""
+    """Return a list that gets every address that the page asks for, from now on, and that is not of this server."""
     asked, own = [], (address, address.replace("http", "ws", 1), "blob:", "data:", "about:")
     page.on("request", lambda request: None if request.url.startswith(own) else asked.append(request.url))
     return asked
 
 
 def opened(browser, url, ready, height=1000):
-    """A page with a notebook in JupyterLab whose cells have run; `ready` is the selector of what they show."""
+    """Return a page with a notebook in JupyterLab whose cells have run; `ready` is the selector of what they show."""
     page = large_page(browser, height)
     page.goto(f"{url}&reset")  # no other notebook, which a test before has left open
     page.locator(".jp-Notebook .jp-CodeCell").first.click()
@@ -350,7 +352,7 @@ def instead(page, path):
 
 
 def line(where, text):
-    """The first line of an editor that holds `text`, on a page or in a cell."""
+    """Return the first line of an editor that holds `text`, on a page or in a cell."""
     return where.locator(f'.cm-line:has-text("{text}")').first
 
 

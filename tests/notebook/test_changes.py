@@ -13,7 +13,7 @@ def values(**inputs):
 
 @pytest.fixture
 def files(tmp_path):
-    """Two checkpoints, the second with one Parameter of each kind of difference."""
+    """Return two checkpoints, the second with one Parameter of each kind of difference."""
     one, other = str(tmp_path / "one.ckpt"), str(tmp_path / "other.ckpt")
     a = np.arange(6, dtype=np.float32).reshape(2, 3)
     ms.save_checkpoint(values(same=a, moved=a, typed=a, shaped=a, gone=a), one, append_dict={"said": "x", "epoch": 1})

@@ -20,7 +20,7 @@ LONG = "encoder/" + "/".join(f"layer_{i}" for i in range(12)) + "/gamma"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Three runs with the same tags; the third has a loss that explodes and ends in NaN."""
+    """Return three runs with the same tags; the third has a loss that explodes and ends in NaN."""
     place, random = tmp_path_factory.mktemp("runs"), np.random.default_rng(0)
     for number, name in enumerate(("first", "größer λ=0.5 训练", "x" * 120)):
         with msnb.record(name, place, config={"rate": 0.1**number}) as run:

@@ -93,7 +93,7 @@ class Lab:
         return self.ended(number, *words)
 
     def ended(self, number, *words):
-        """The output of a cell once it has run; what it is to say may be drawn after its number."""
+        """Return the output of a cell once it has run; what it is to say may be drawn after its number."""
         self.page.wait_for_function(
             r"""n => /\[\d+\]/.test(document.querySelectorAll('.jp-CodeCell')[n]
                     .querySelector('.jp-InputPrompt').innerText)""",
@@ -111,7 +111,7 @@ class Lab:
         return "\n".join(result.nth(i).inner_text() for i in range(result.count()))
 
     def view(self, number):
-        """The graph that a cell shows; it is run if it has not shown one."""
+        """Return the graph that a cell shows; it is run if it has not shown one."""
         view = self.cell(number).locator(".msnb-graph").first
         if not view.count():
             self.start(number)
@@ -171,7 +171,7 @@ def lab_page(browser, server):
 
 @pytest.fixture
 def lab(lab_page):
-    """The notebook with the network, in whatever order workers take the tests from each other."""
+    """Return the notebook with the network, in whatever order workers take the tests from each other."""
     if not lab_page.knows:
         assert "Error" not in lab_page.run(0) and "Error" not in lab_page.run(1)
         lab_page.knows = True

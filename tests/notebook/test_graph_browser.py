@@ -594,7 +594,7 @@ def test_a_picture_can_be_copied(show):
 
 
 def synthetic(blocks, per_block=50):
-    """A graph of `blocks` blocks, all of them different so that nothing is folded away."""
+    """Return a graph of `blocks` blocks, all of them different so that nothing is folded away."""
     kind = (TensorType("Float32", (8, 8), 4),)
     x = ParameterNode("x", kind)
     nodes, last = [], x

@@ -105,7 +105,7 @@ class Notebook:
 
 @pytest.fixture(params=[("lab", CELLS), ("notebook", FEW)], ids=["lab", "notebook"])
 def notebook(request, browser, jupyter, tmp_path):
-    """All cells have run; at the end nothing may have been asked of the network or gone wrong in a view."""
+    """Yield a notebook whose cells have run. At the end no request to the network and no error in a view is allowed."""
     (name, cells), address = request.param, jupyter.address
     if name == "notebook":
         needs("notebook")
@@ -325,7 +325,7 @@ def the_mode_can_be_switched(notebook):
 
 
 def read_saved_notebook(notebook):
-    """The notebook's file, once it holds its four views."""
+    """Return the notebook's file, once it holds its four views."""
     page = notebook.page
     page.locator(".jp-Notebook .jp-InputPrompt").first.click()
     menu(page, "File", "Save Notebook")

@@ -16,7 +16,7 @@ class Net(nn.Cell):
 
 
 def hint_about(code):
-    """The hint about the error that one line of a cell ends with."""
+    """Return the hint about the error that one line of a cell ends with."""
     names = {"x": Tensor(np.ones((2, 3), np.float32)), "net": Net()}
     linecache.cache["a cell"] = (len(code), None, [code], "a cell")
     try:

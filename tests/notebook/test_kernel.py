@@ -60,7 +60,7 @@ with progress.Wait("compiling"):
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
-    """The notebook with its outputs."""
+    """Return the notebook with its outputs."""
     from jupyter_client.manager import AsyncKernelManager
 
     folder = tmp_path_factory.mktemp("kernel")

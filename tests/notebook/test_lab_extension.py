@@ -96,7 +96,7 @@ def address(server, name):
 
 @pytest.fixture
 def page(browser, jupyter, tmp_path):
-    """The notebook in JupyterLab; in the end nothing may have been asked of the network."""
+    """Yield the notebook in JupyterLab; in the end nothing may have been asked of the network."""
     with jupyter.project(tmp_path, "live", {"live.ipynb": CELLS}):
         yield from yield_pages(browser, jupyter.address)
 

@@ -34,7 +34,7 @@ ran = globals().get("ran", 0) + 1"""
 
 @pytest.fixture
 def view_and_file(notebook):
-    """(view, file of its cell) of a cell that showed the graph of `net`."""
+    """Return (view, file of its cell) of a cell that showed the graph of `net`."""
     live._followed.clear()
     views = []
     notebook.shell.user_ns["keep"] = views
@@ -142,7 +142,7 @@ view = __import__("msnb").view(net, ms.Tensor(np.ones((4, 3), np.float32)))"""
 
 @pytest.fixture
 def made_view_and_file(notebook):
-    """(view, file of the class Made) of a network whose inner Cell another notebook cell has made."""
+    """Return (view, file of the class Made) of a network whose inner Cell another notebook cell has made."""
     live._followed.clear()
     notebook.ok(MAKER)
     notebook.ok(USER)
@@ -329,7 +329,7 @@ VALUES = CELL.replace("%%mindspore --ir", "%%mindspore -m graph").replace(
 
 @pytest.fixture
 def valued(notebook):
-    """(view with values, file of its cell)."""
+    """Return (view with values, file of its cell)."""
     live._followed.clear()
     notebook.ok(VALUES)
     view = notebook["viewed"]

@@ -110,7 +110,7 @@ def test_the_magic_says_what_is_wrong(notebook):
 
 
 def module_page(first, second, dark):
-    """A page that draws one picture with the widget's module, and another over it when asked."""
+    """Return a page that draws one picture with the widget's module, and another over it when asked."""
     from msnb.notebook.pipeline.view import _MODULE
 
     code = _MODULE.read_text(encoding="utf-8").replace("export default { render };", "window.render = render;")

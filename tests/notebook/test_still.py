@@ -49,7 +49,7 @@ class Front:
         self.shell.events.trigger("pre_run_cell", SimpleNamespace(raw_cell="", cell_id=cell))
 
     def shows(self, view):
-        """Names of the files that the view's output brings along."""
+        """Return the names of the files that the view's output brings along."""
         return set(re.findall('data-msnb-name="([^"]*)"', view._repr_mimebundle_()[0]["text/html"]))
 
 
@@ -84,7 +84,7 @@ def views():
 
 @pytest.fixture(scope="module")
 def book(views):
-    """A notebook with one view in each cell, as a program leaves it that runs notebooks."""
+    """Return a notebook with one view in each cell, as a program leaves it that runs notebooks."""
     cells = []
     with pytest.MonkeyPatch.context() as patch:
         front = connected(patch)

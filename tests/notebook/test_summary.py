@@ -60,7 +60,7 @@ class ResNet50(nn.Cell):
 
 
 def row(table, name):
-    """The line of the text that a layer has, as words."""
+    """Return the line of the text that a layer has, as words."""
     (line,) = [line for line in str(table).splitlines() if line.startswith(f"{name}  ")]
     return [word.strip() for word in line.split("  ") if word]
 

@@ -66,7 +66,7 @@ def values():
 
 
 def slopes(function, weights, inputs):
-    """The gradient of the weighted sum of numpy's results, by central differences."""
+    """Return the gradient of the weighted sum of numpy's results, by central differences."""
     results = []
     for place, x in enumerate(inputs):
         slope = np.zeros(x.shape)

@@ -56,7 +56,7 @@ def first_of(result):
 
 
 def letter(call, *arrays):
-    """The element type of a result. It is there once the call has been traced; only what cannot be is run."""
+    """Return the element type of a result. It is there once the call has been traced; only what cannot be is run."""
 
     def traced(*inputs):
         with trace_state.TraceFrame():
@@ -147,7 +147,7 @@ def test_nothing_is_public_that_mindspore_does_not_have():
 
 
 def argued():
-    """The functions whose arguments are compared; `empty_like` is `zeros_like` still, whose first one is `a`."""
+    """Yield the functions whose arguments are compared; `empty_like` is `zeros_like` still, whose first one is `a`."""
     for name in sorted(set(ARGUMENTS) & set(mnp.__all__)):
         yield pytest.param(name, marks=[pytest.mark.xfail(strict=True)] if name == "empty_like" else [])
 

@@ -37,7 +37,7 @@ drawn = settings(
 
 
 def elementwise(count):
-    """Names of functions of `count` operands and `dtype`."""
+    """Return the names of functions of `count` operands and `dtype`."""
     results = []
     for name in mnp.__all__:
         function = getattr(mnp, name)
@@ -99,19 +99,20 @@ def test_the_signatures_tell_most_of_what_works_element_by_element():
 
 
 def rounds(*lists):
-    """Every item of each list at least once, side by side: a program for each combination takes half a minute."""
+    """Return every item of each list at least once, side by side: a program for each combination takes half a
+    minute."""
     return list(zip(range(max(map(len, lists))), *map(itertools.cycle, lists), strict=False))
 
 
 def draw_rounds(names):
-    """Each function with one round, the next one for the next function, so that functions made alike try all of them
-    together; and with each round, which is slow."""
+    """Return each function with one round, the next one for the next function, so that functions made alike try all of
+    them together; and with each round, which is slow."""
     turns = [pytest.param(name, i) for i, name in enumerate(names)]
     return turns + [pytest.param(name, None, marks=pytest.mark.slow) for name in names]
 
 
 def select_rounds(rounds, which):
-    """Those of the rounds that a test takes."""
+    """Return the rounds that a test takes."""
     return rounds if which is None else rounds[which % len(rounds) :][:1]
 
 
@@ -270,7 +271,7 @@ def tensors(value):
 
 
 def at_the_ends(calls):
-    """A function with the first and the last of its calls, and with those between, which are slow."""
+    """Return a function with the first and the last of its calls, and with those between, which are slow."""
     ends = [pytest.param(name, slice(None, None, max(len(of) - 1, 1)), id=name) for name, of in calls.items()]
     between = [(name, slice(1, -1)) for name, of in calls.items() if len(of) > 2]
     return ends + [pytest.param(*case, id=f"{case[0]}, further", marks=pytest.mark.slow) for case in between]
@@ -324,9 +325,8 @@ def slope(function, x, h=1e-6):
 
 
 def together(functions, *inputs):
-    """{name: gradients} of functions of the same Tensors, each of the sum of its results, from one program: step by
-    step each is several.
-    """
+    """Return {name: gradients} of functions of the same Tensors, each of the sum of its results, from one program: step
+    by step each is several."""
     every = tuple(range(len(inputs)))
     functions_by_name = {name: ops.grad(function, every) for name, function in functions.items()}
     result = msnb.ms_function(lambda *values: [functions_by_name[name](*values) for name in functions_by_name])(*inputs)
@@ -391,7 +391,7 @@ COMPOSED = {
 
 
 def weighted(value):
-    """A number that depends on every element in its own way."""
+    """Return a number that depends on every element in its own way."""
     shape = value.shape
     weights = np.cos(np.arange(int(np.prod(shape)))).reshape(shape)
     return (value * (Tensor(weights.astype(np.float32)) if isinstance(value, Tensor) else weights)).sum()

@@ -83,13 +83,13 @@ class Row(NamedTuple):
         }
 
     def call(self):
-        """The function of the inputs: an instance of the class, or the spelling with its keywords."""
+        """Return the function of the inputs: an instance of the class, or the spelling with its keywords."""
         target, attributes = self.case.target, {name: boxed(value) for name, value in self.keywords().items()}
         return target(**attributes) if inspect.isclass(target) else functools.partial(target, **attributes)
 
 
 def drawn(spec, seed):
-    """The array for a spec; a tuple of them for a tuple, and everything else as it is."""
+    """Return the array for a spec; a tuple of them for a tuple, and everything else as it is."""
     if isinstance(spec, RandomSpec):
         return numbers(spec, np.random.default_rng(seed), seed[-1])
     if isinstance(spec, Values):
@@ -114,7 +114,7 @@ def numbers(spec, rng, place):
 
 
 def names_of(target):
-    """Pairs (kind, name) under which MindSpore may have a class or a spelling, the likeliest first."""
+    """Return pairs (kind, name) under which MindSpore may have a class or a spelling, the likeliest first."""
     forms = (target, getattr(target, "functional", target))
     results = [(s.kind, s.name) for s in SPELLINGS.values() if s.target in forms and s.kind != "numpy"]
     if inspect.isclass(target):
@@ -123,7 +123,7 @@ def names_of(target):
 
 
 def text_of(row):
-    """A row as it would be written, without what only says how results are compared."""
+    """Return a row as it would be written, without what only says how results are compared."""
     said = [*map(_word, row.inputs), *(f"{k}={_word(v)}" for k, v in row.attributes.items())]
     return f"{row.target.__name__}({', '.join(said)})"
 
@@ -135,7 +135,7 @@ def _word(value):
 
 
 def boxed(value):
-    """An input as msnb takes it."""
+    """Return an input as msnb takes it."""
     if isinstance(value, Written):
         return Parameter(Tensor(value.value), name="written")
     if isinstance(value, np.ndarray):
@@ -145,14 +145,15 @@ def boxed(value):
 
 # ---------------------------------------------------------------------- collecting
 def declared():
-    """(module, class) of every operator that is declared with `@operator`, once."""
+    """Yield (module, class) of every operator that is declared with `@operator`, once."""
     for name, op in REGISTRY.items():
         if isinstance(op, Operator) and op.primitive.__name__ == name and op.fn.__module__.startswith("msnb.ops."):
             yield op.fn.__module__, op.primitive
 
 
 def grid(cls):
-    """The row of an operator that has none: F(2, 3) for a Tensor, the example of its Kind for what has no default."""
+    """Return the row of an operator that has none: F(2, 3) for a Tensor, the example of its Kind for what has no
+    default."""
     op = cls.operator
     inputs = []
     for place in op.inputs:
@@ -168,7 +169,7 @@ def grid(cls):
 
 
 def files():
-    """{file: list of what stands in its CASES} of everything below msnb.ops."""
+    """Return {file: list of what stands in its CASES} of everything below msnb.ops."""
     return {
         name.removeprefix("msnb.ops."): list(vars(module)["CASES"])
         for name, module in sorted(sys.modules.items())
@@ -177,7 +178,7 @@ def files():
 
 
 def collected():
-    """(rows, refusals): all Rows with a case, those of the grid included, and all with a refusal."""
+    """Return (rows, refusals): all Rows with a case, those of the grid included, and all with a refusal."""
     written = files()
     seen = {c.target for cases in written.values() for c in cases if isinstance(c, Case)}
     for module, cls in declared():
@@ -196,7 +197,7 @@ ROWS, REFUSALS = collected()
 # ---------------------------------------------------------------------- what MindSpore answered
 @functools.cache
 def stored(file):
-    """{row: {name: array}} of the golden file of a file of operators."""
+    """Return {row: {name: array}} of the golden file of a file of operators."""
     path = GOLDEN / f"{file}.npz"
     if not path.exists():
         return {}
@@ -209,5 +210,5 @@ def stored(file):
 
 
 def answers(row):
-    """{name: array} of what MindSpore gave for a row; nothing where it cannot run it."""
+    """Return {name: array} of what MindSpore gave for a row; nothing where it cannot run it."""
     return {} if "mindspore" in row.case.left_out else stored(row.file).get(row.key, {})

@@ -17,14 +17,14 @@ def mode(request):
 
 
 def probe_positions(key):
-    """Every entry in the order in which `key` is looked for."""
+    """Return every entry in the order in which `key` is looked for."""
     part = 0.6180339 * key
     first = int((part - np.floor(part)) * LENGTH)
     return [(first + i) % LENGTH for i in range(LENGTH)]
 
 
 def table(keys, steps):
-    """A table that holds `keys`, each at its step and at the row of the cache that its place in the list is."""
+    """Return a table that holds `keys`, each at its step and at the row of the cache that its place in the list is."""
     entries = np.zeros((LENGTH, 4), np.int32)
     for row, (key, step) in enumerate(zip(keys, steps, strict=True)):
         tag, entry = next((n, e) for n, e in enumerate(probe_positions(key), 1) if entries[e, TAG] == 0)
@@ -33,7 +33,7 @@ def table(keys, steps):
 
 
 def rows_by_key(table):
-    """{key: row of the cache} as a search that stops at an empty entry finds them."""
+    """Return {key: row of the cache} as a search that stops at an empty entry finds them."""
     results = {}
     for key in {int(entry[KEY]) for entry in table if entry[TAG]}:
         for tag, entry in enumerate(probe_positions(key), 1):

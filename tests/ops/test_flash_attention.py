@@ -23,7 +23,7 @@ def _pynative_afterwards():
 
 
 def attention(xp, q, k, v, scale, excluded, shift=None):
-    """The formula, for (B, N, S, D): scores, and outputs."""
+    """Return the formula, for (B, N, S, D): scores, and outputs."""
     k, v = (xp.repeat(x, q.shape[1] // k.shape[1], 1) for x in (k, v))
     scores = xp.einsum("bnid,bnjd->bnij", q, k)
     scores = scale * (scores if shift is None else scores + shift)
@@ -33,14 +33,14 @@ def attention(xp, q, k, v, scale, excluded, shift=None):
 
 
 def to_layout(x, layout):
-    """(B, N, S, D) in a layout."""
+    """Return (B, N, S, D) in a layout."""
     axes = layout.replace("H", "ND")
     x = np.transpose(x, ["BNSD".index(axis) for axis in axes])
     return x.reshape(*x.shape[:2], -1) if "H" in layout else x
 
 
 def excluded_by(mode, length, keys, mask, before, after):
-    """The pairs that a mode excludes."""
+    """Return the pairs that a mode excludes."""
     query, key = np.arange(length)[:, None], np.arange(keys)
     last = query + keys - length
     own = np.zeros((length, keys), bool) if mask is None else mask.astype(bool)

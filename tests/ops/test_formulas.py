@@ -18,7 +18,7 @@ def numbers(seed=0):
 
 
 def run(mode, operator, *inputs):
-    """`operator` on arrays, as a graph or alone; arrays come back."""
+    """Return `operator` on arrays, as a graph or alone; arrays come back."""
 
     class Net(nn.Cell):
         def construct(self, *given):

@@ -39,7 +39,7 @@ def has_floats(row):
 
 
 def prepared(op, inputs, expected=None):
-    """(arrays, layout, statics) as `Operator.kernel` wants them, floats in float64, and which arrays vary."""
+    """Return (arrays, layout, statics) as `Operator.kernel` wants them, floats in float64, and which arrays vary."""
     arrays, layout, statics, varying = [], [], [], []
     inputs = [*inputs, *[i.default for i in op.inputs[len(inputs) :]]]
     for place, (spec, value) in enumerate(zip(op.inputs, inputs, strict=True)):
@@ -92,7 +92,7 @@ class Trial:
         self.total = total
 
     def moved(self, step):
-        """The floats a step further."""
+        """Return the floats a step further."""
         return [a + step * d for a, d in zip(self.at, self.direction, strict=True)]
 
 
@@ -109,7 +109,8 @@ TOGETHER = 8  # rows that are one program: to compile each alone takes longer
 
 
 def slopes(rows):
-    """{key: (slope by the gradient, by the difference)} of rows, from two programs; None without float results."""
+    """Return {key: (slope by the gradient, by the difference)} of rows, from two programs; None without float
+    results."""
     trials = [Trial(row) for row in rows]
     totals = jax.jit(lambda places: [trial.total(at) for trial, at in zip(trials, places, strict=True)])
     gradients = jax.jit(jax.grad(lambda places: sum(totals(places), 0.0)))([trial.at for trial in trials])
@@ -125,7 +126,7 @@ def slopes(rows):
 
 @functools.lru_cache(2)
 def slopes_from(start):
-    """`slopes` of eight rows of FIRST; nothing where one of them raises, so that each is tried alone."""
+    """Return `slopes` of eight rows of FIRST; nothing where one of them raises, so that each is tried alone."""
     try:
         return slopes(list(FIRST.values())[start : start + TOGETHER])
     except Exception:

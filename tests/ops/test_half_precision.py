@@ -61,7 +61,7 @@ def layer_case(name):
 
 
 def prepared(subject, dtype, first_only=False):
-    """(function, arrays, arrays of Parameters): the function gives (results, gradients) for these.
+    """Return (function, arrays, arrays of Parameters): the function gives (results, gradients) for these.
 
     The float inputs are `dtype` and hold numbers that float16 has, too.
     """
@@ -96,7 +96,8 @@ def prepared(subject, dtype, first_only=False):
 
 
 def run(calls):
-    """[(results, gradients)] of what `prepared` gave, all from one program: to compile many small ones takes longer."""
+    """Return [(results, gradients)] of what `prepared` gave, all from one program: to compile many small ones takes
+    longer."""
 
     def all_of(inputs):
         return [both(*arrays) for (both, *_), arrays in zip(calls, inputs, strict=True)]
@@ -140,7 +141,7 @@ FLOAT32 = {"layer/multi_field_sum", "layer/multi_field_mean", "layer/multi_field
 
 
 def kind_of(key):
-    """The file of an operator: what stands in one file adds up in one way."""
+    """Return the file of an operator: what stands in one file adds up in one way."""
     return CASES[key][1].file
 
 
@@ -170,7 +171,7 @@ def test_what_fits_in_float16_is_finite_and_right(keys):
 
 
 def halves_and_wholes(subjects, first_only=False):
-    """{key: (float16's, float32's)}, each a pair of results and gradients."""
+    """Return {key: (float16's, float32's)}, each a pair of results and gradients."""
     halves = [prepared(subject, jnp.float16, first_only) for subject in subjects.values()]
     wholes = [prepared(subject, jnp.float32, first_only) for subject in subjects.values()]
     result = run(halves + wholes)

@@ -232,7 +232,7 @@ class Runs(nn.Cell):
 
 
 def make_graph(case):
-    """The operator as a graph, and the Parameter that it writes."""
+    """Return the operator as a graph, and the Parameter that it writes."""
     context.set_context(mode=context.GRAPH_MODE)
     fn, target = case.make()
     net = Runs(fn)

@@ -28,7 +28,8 @@ MIXING = {
 
 
 def pure_call(row):
-    """(function of one array, that array): the results of a row for its first float Tensor; None if it has none."""
+    """Return (function of one array, that array): the results of a row for its first float Tensor; None if it has
+    none."""
     inputs = [boxed(value) if isinstance(value, Written) else value for value in row.inputs()]
     leaves, rebuild = flatten(inputs)
     positions = [i for i, v in enumerate(leaves) if isinstance(v, np.ndarray) and v.dtype == np.float32 and v.size]

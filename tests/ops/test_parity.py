@@ -50,7 +50,7 @@ def results_of(out):
 
 
 def run_row(row):
-    """{name: array} of what a row gives and writes, called as it stands."""
+    """Return {name: array} of what a row gives and writes, called as it stands."""
     boxes = [boxed(v) for v in row.inputs()]
     results = {f"out{i}": o.asnumpy() for i, o in enumerate(results_of(row.call()(*boxes))) if isinstance(o, Tensor)}
     return results | {f"written{place}": boxes[place].asnumpy() for place in row.parameters}
@@ -82,9 +82,8 @@ def slopes_of(row):
 
 
 def run_rows(rows, sloped):
-    """[{name: array}] of the same of each row, and of the gradients of those that `sloped` says, from one compiled
-    program.
-    """
+    """Return [{name: array}] of the same of each row, and of the gradients of those that `sloped` says, from one
+    compiled program."""
     calls, boxes = [row.call() for row in rows], [[boxed(v) for v in row.inputs()] for row in rows]
     slots = [slopes_of(row) if sloped(row) else [] for row in rows]
     ends = list(itertools.accumulate(map(len, slots), initial=0))
@@ -124,7 +123,8 @@ def run_rows(rows, sloped):
 
 
 def companies(rows):
-    """{name of a row: the rows that are compiled with it}, eight at a time; one that writes Parameters is alone."""
+    """Return {name of a row: the rows that are compiled with it}, eight at a time; one that writes Parameters is
+    alone."""
     rows = [row for row in rows if "graph" not in row.case.left_out]
     alone = [row for row in rows if row.parameters]
     others = [row for row in rows if not row.parameters]
@@ -143,7 +143,7 @@ COMPANIES = companies(OF_TARGETS) | companies(OTHERS)
 
 @functools.lru_cache(2)
 def run_company(first):
-    """{name of a row: what `compiled` gives} for a company; nothing where one of them raises: then each is alone."""
+    """Return {name of a row: result of `run_rows`} of a company; an empty dict if one raises."""
     rows = COMPANIES[first]
     try:
         return dict(zip(map(name_of, rows), run_rows(rows, has_slopes_here), strict=True))

@@ -36,7 +36,8 @@ def _t(x, dtype=None):
 
 
 def _gradients(function, *inputs):
-    """Those of the sum of the result, weighted with 1, 2, 3, ..., so that no two elements have the same; and these."""
+    """Return those of the sum of the result, weighted with 1, 2, 3, ..., so that no two elements have the same; and
+    these."""
     weights = np.arange(1, function(*inputs).size + 1, dtype=np.float32).reshape(function(*inputs).shape)
     result = ops.GradOperation(get_all=True, sens_param=True)(function)(*inputs, Tensor(weights))
     return [g.asnumpy() for g in result], weights
@@ -44,7 +45,7 @@ def _gradients(function, *inputs):
 
 # ---------------------------------------------------------------------- the grid, in double precision
 def nudged(low, high, bits=8, symmetric=False, narrow=False):
-    """(smallest, largest, step) of the range that has 0 on its grid."""
+    """Return (smallest, largest, step) of the range that has 0 on its grid."""
     first, last = (1 if narrow else 0), 2**bits - 1
     low, high = np.float64(low), np.float64(high)
     if symmetric:
@@ -56,7 +57,7 @@ def nudged(low, high, bits=8, symmetric=False, narrow=False):
 
 
 def rounded(x, low, high, **how):
-    """(the nearest numbers of the grid, where `x` is within it)."""
+    """Return (the nearest numbers of the grid, where `x` is within it)."""
     bottom, top, step = nudged(low, high, **how)
     inside = (bottom <= x) & (x <= top)
     return np.round((np.clip(x, bottom, top) - bottom) / step) * step + bottom, inside
@@ -248,7 +249,7 @@ EPSILON = 1e-5
 
 
 def _fold(run, step, **how):
-    """(results, running mean, running variance) after a call."""
+    """Return (results, running mean, running variance) after a call."""
     mean, variance = Parameter(_t(MEAN), name="mean"), Parameter(_t(VARIANCE), name="variance")
     result = run(Q.BatchNormFold(momentum=0.9, freeze_bn=10, **how))(_t(X), mean, variance, _t([step], "i4"))
     return [r.asnumpy() for r in result], mean.asnumpy(), variance.asnumpy()

@@ -15,7 +15,7 @@ ROIS = np.array(
 
 
 def at(image, y, x):
-    """The image between its pixels: 0 from one pixel outside on."""
+    """Return the image between its pixels: 0 from one pixel outside on."""
     height, width = image.shape
     if not (-1 <= y <= height and -1 <= x <= width):
         return 0.0

@@ -43,7 +43,8 @@ def telling(shape, turn):
 
 
 def changed(value, shapes):
-    """Values beside `value`, an input of a row: with one Tensor in it of another one of the `shapes` for its own."""
+    """Yield values beside `value`, an input of a row: with one Tensor in it of another one of the `shapes` for its
+    own."""
     if isinstance(value, Written):
         yield from changed(value.value, shapes)
     elif isinstance(value, np.ndarray):
@@ -86,7 +87,7 @@ def trace_row(row, inputs):
 
 
 def foreign(rows, monkeypatch, by_turns=False):
-    """(row, place, shape, sentence) of each call that ends in somebody else's words."""
+    """Return (row, place, shape, sentence) of each call that ends in somebody else's words."""
     context.set_context(mode=context.PYNATIVE_MODE)
     said = []
     explain = operator_types.explain_kernel_error

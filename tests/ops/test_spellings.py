@@ -62,7 +62,7 @@ def test_inspect_finds_the_written_function_of_every_operator():
 
 
 def concepts():
-    """{name without case and underscores: files} of classes, functions, methods and numpy's functions."""
+    """Return {name without case and underscores: files} of classes, functions, methods and numpy's functions."""
     results = {}
     for (kind, name, _), s in SPELLINGS.items():
         results.setdefault(name.lower().replace("_", ""), {}).setdefault(file_of(s.target), []).append(f"{kind} {name}")

@@ -198,7 +198,7 @@ STATIC = {
 
 @contextlib.contextmanager
 def counting():
-    """A list of what XLA compiles within."""
+    """Yield a list of what XLA compiles within."""
     programs, looking = [], True
 
     def note(event, seconds, **_):
@@ -211,7 +211,7 @@ def counting():
 
 
 def declared():
-    """(name, operator) of every operator declared with `@operator`."""
+    """Return (name, operator) of every operator declared with `@operator`."""
     return [(name, op) for name, op in REGISTRY.items() if isinstance(op, Operator) and name.lstrip("_") == op.name]
 
 
@@ -244,7 +244,7 @@ def test_every_float_attribute_is_traced_or_known_to_be_a_constant():
 
 
 def case(name, which, dtype=np.float32):
-    """(class, operator that runs, attributes, inputs) of an example; `which` of the two sets of numbers."""
+    """Return (class, operator that runs, attributes, inputs) of an example; `which` of the two sets of numbers."""
     inputs, numbers, attributes = EXAMPLES[name]
     cls = getattr(P, name, None) or REGISTRY[name].primitive
     prim = cls(**attributes, **{key: values[which] for key, values in numbers.items()})
@@ -253,7 +253,7 @@ def case(name, which, dtype=np.float32):
 
 
 def structure(op, inputs):
-    """(layout, statics, arrays) of the inputs."""
+    """Return (layout, statics, arrays) of the inputs."""
     layout, statics, arrays = [], [], []
     for spec, value in zip(op.inputs, [*inputs, *[s.default for s in op.inputs[len(inputs) :]]], strict=True):
         if spec.kind is not None:
@@ -276,7 +276,8 @@ DROPPING = {
 
 
 def both(name, which, dtype):
-    """Kernels of an example with its numbers as inputs and with its numbers as constants, and the inputs of each."""
+    """Return kernels of an example with its numbers as inputs and with its numbers as constants, and the inputs of
+    each."""
     prim, inputs = case(name, which, dtype)
     op = DROPPING.get(name, prim.operator)
     layout, statics, arrays = structure(op, inputs)
@@ -295,7 +296,8 @@ def both(name, which, dtype):
 
 
 def of_files():
-    """The first operator of each file; how a number gets into a program is the same for the others, which are slow."""
+    """Return the first operator of each file; how a number gets into a program is the same for the others, which are
+    slow."""
     return swept(sorted(EXAMPLES), lambda name: REGISTRY[name].fn.__module__)
 
 

@@ -35,8 +35,8 @@ _distance = [
 
 
 def grams(texts: list[str], local: list[bool] | None, size: int):
-    """The hash of every run of `size` entries. With `local`, names marked there count by where they recur and not by
-    what they say."""
+    """Yield the hash of every run of `size` entries. With `local`, names marked there count by where they recur and not
+    by what they say."""
     count = len(texts)
     if count < size:
         return

@@ -53,7 +53,7 @@ def stretches_of(hits: list[bool], size: int, least: int) -> list[tuple[int, int
 
 
 def judge_code(stream: Stream, path: str, prints: Fingerprints, share: int, least: int):
-    """(tokens in runs of `share` or more: as they are, with locals replaced, of these outside interface; runs of
+    """Return (tokens in runs of `share` or more: as they are, with locals replaced, of these outside interface; runs of
     `least` or more)."""
     views = {}
     for view, local in (("same", None), ("renamed", stream.local)):

@@ -24,7 +24,7 @@ def read_description(folder):
 
 
 def scalars(folder):
-    """{tag: [(step, value)]} of the event files of a folder."""
+    """Return {tag: [(step, value)]} of the event files of a folder."""
     results = {}
     for path in sorted(Path(folder).glob("*_MS")):
         for event, _ in summary_events.events(path):

@@ -29,7 +29,8 @@ class BreakAfter(Callback):
 
 
 def train(callback=None, scaling=False, **options):
-    """The Parameters after a training with dropout, momentum and a shuffled dataset, as a program would begin it."""
+    """Return the Parameters after a training with dropout, momentum and a shuffled dataset, as a program would begin
+    it."""
     ms.set_seed(3)
     rng = np.random.RandomState(0)
     columns = rng.rand(4 * BATCHES, 6).astype(np.float32), rng.rand(4 * BATCHES, 1).astype(np.float32)

@@ -42,7 +42,7 @@ class Net(nn.Cell):
 
 
 def values(folder):
-    """{tag: {step: content}} of the event files of a folder, and the events."""
+    """Return {tag: {step: content}} of the event files of a folder, and the events."""
     results, events_ = {}, []
     for path in sorted(Path(folder).glob("*_MS")):
         for event, _ in summary_events.events(path):
@@ -55,7 +55,7 @@ def values(folder):
 
 
 def lineage(folder):
-    """{kind: content} of the lineage files of a folder."""
+    """Return {kind: content} of the lineage files of a folder."""
     return {
         e.kind: e.content for p in sorted(Path(folder).glob("*_lineage")) for e, _ in lineage_events.lineage_events(p)
     }

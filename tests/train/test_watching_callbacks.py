@@ -15,7 +15,7 @@ MEASURES = [1.0, 0.8, 0.85, 0.79999, 0.9, 0.7, 0.75, 0.75, 0.74, 0.9, 0.9, 0.9]
 
 
 def watched(name, monitor="eval_loss", **arguments):
-    """(the callback, the epoch after which training stopped or ended, the learning rate after each)."""
+    """Return (the callback, the epoch after which training stopped or ended, the learning rate after each)."""
     network = nn.Dense(2, 2)
     optimizer = nn.SGD(network.trainable_params(), 0.5)
     moment = _InternalCallbackParam(train_network=nn.TrainOneStepCell(network, optimizer), optimizer=optimizer)

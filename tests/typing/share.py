@@ -29,7 +29,7 @@ def verified():
 
 
 def listed(symbols):
-    """The public symbols whose type is not known, one text each with the reason, by module."""
+    """Yield the public symbols whose type is not known, one text each with the reason, by module."""
     unknown = [s for s in symbols if s["isExported"] and not s["isTypeKnown"]]
     modules = Counter(_module(s) for s in unknown)
     for symbol in sorted(unknown, key=lambda s: (-modules[_module(s)], s["name"])):

@@ -36,7 +36,7 @@ class Family(NamedTuple):
     options: dict = {}  # noqa: RUF012 - never written to
 
     def methods(self, names):
-        """Those of `names` (str) that the distribution has."""
+        """Return the names of `names` (str) that the distribution has."""
         return [n for n in names.split() if n not in self.without.split()]
 
 

@@ -47,7 +47,7 @@ class Decoder(nn.Cell):
 
 @pytest.fixture(scope="module")
 def digits():
-    """(images of shape (N, 1, 8, 8) in [0, 1], their classes)."""
+    """Return (images of shape (N, 1, 8, 8) in [0, 1], their classes)."""
     with np.load(Path(ms.__file__).parent / "_data" / "digits.npz") as stored:
         images, labels = stored["images"][:512], stored["labels"][:512]
     return (images.reshape(-1, 1, 8, 8) / 16).astype(np.float32), labels.astype(np.int32)
