@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and what dead writers leave."""
+"""Files are written completely or not at all, and remains of dead writers are removed."""
 
 import ast
 import errno

@@ -1,6 +1,6 @@
-"""No test asserts how long something took: a machine with other work to do would fail it. Times are benchmarks'.
+"""No test asserts a time: a busy machine would fail it. Times belong in benchmarks.
 
-Nor does one draw numbers that nobody can draw again; for what msnb draws without a seed there is `chance`.
+No test draws numbers without a seed. `chance` fixes the draws of msnb without a seed.
 """
 
 import ast

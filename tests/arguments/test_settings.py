@@ -1,4 +1,4 @@
-"""No setting is silent: somebody reads it, or a value other than the default is said to have no effect, or raises."""
+"""No setting is silent: msnb reads it, or logs that another value than the default has no effect, or raises."""
 
 import ast
 import functools

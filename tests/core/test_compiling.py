@@ -1,4 +1,4 @@
-"""XLA compiles on its own thread: a Stop ends the waiting at once, the compilation is kept, and who waits sees it."""
+"""XLA compiles on its own thread: a Stop ends the wait at once, the program is stored, and a wait is displayed."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Events: who listens is told and changes nothing, whoever else listens, in whatever order they come and go."""
+"""Events: a subscriber receives them and changes nothing, with any other subscribers, in any order of start and end."""
 
 import itertools
 import pickle

@@ -1,4 +1,4 @@
-"""Parameters whose first values are found when somebody needs them."""
+"""Initial values of Parameters are computed at their first use."""
 
 import copy
 import pickle

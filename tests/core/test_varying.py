@@ -1,4 +1,4 @@
-"""Ever new shapes and numbers are told of at the third compile, with what helps."""
+"""New shapes and numbers in each call log a message with a remedy at the third compilation."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
-"""Gradients by whole numbers: those of the same operators on real numbers, cut to the integer's type; equal in both
-modes, whatever stands among the arguments."""
+"""Gradients by integers: those of the same operators on real numbers, cast to the integer type; equal in both modes,
+with any other arguments."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Descriptions of pipelines that somebody else wrote: they are read, or refused by name, and run no code."""
+"""Descriptions of pipelines from other authors are read, or refused by name, and run no code."""
 
 import copy
 import json

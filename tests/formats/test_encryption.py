@@ -1,4 +1,4 @@
-"""Encrypted files: what MindSpore encrypted is read, what is encrypted here is read back, and a wrong key is told."""
+"""Encrypted files: files of MindSpore and of msnb are read, and a wrong key is an error."""
 
 import io
 import random

@@ -1,4 +1,4 @@
-"""ONNX files: what is written is read again, weights stay in the file until asked for, and damage is told as such."""
+"""ONNX files: a written file can be read, weights stay in the file until their first use, and damage is an error."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The views' JavaScript under node's own test runner, fed with what Python made; Python held to the same layouts."""
+"""The views' JavaScript under node's test runner, with data from Python; Python computes the same layouts."""
 
 import base64
 import gzip

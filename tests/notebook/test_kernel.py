@@ -1,4 +1,4 @@
-"""A whole notebook, run by nbclient in a kernel of its own."""
+"""A complete notebook, run by nbclient in a kernel of its own."""
 
 import os
 import re

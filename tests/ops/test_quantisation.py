@@ -1,4 +1,4 @@
-"""Simulated quantisation against its formulas, and what every grid of whole numbers has to be."""
+"""Simulated quantisation against its formulas, and properties of every grid of integers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Element types of results for whole numbers, as MindSpore 2.7.1 gives them."""
+"""Element types of results for integers, as in MindSpore 2.7.1."""
 
 import numpy as np
 import pytest

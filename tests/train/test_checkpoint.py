@@ -1,4 +1,4 @@
-"""Checkpoints of a training: none is lost, nobody else's file is touched, and what cannot be written is heard of."""
+"""Checkpoints of a training: none is lost, no other file changes, and a failed write is an error."""
 
 import os
 import threading
