@@ -17,7 +17,7 @@ import trees
 
 PACKAGE = Path(__file__).parent.parent / "msnb"
 
-# Higher numbers may import lower ones. What stands beside the floors may import any of them.
+# Higher numbers may import lower ones. Modules beside the levels may import any of them.
 FLOOR = {
     **dict.fromkeys(("context", "log", "common", "_config", "_util", "_checkparam", "_version"), 0),
     **dict.fromkeys(("default_config", "device_manager"), 0),

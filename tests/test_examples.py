@@ -18,7 +18,7 @@ from msnb import Model, Parameter, Tensor, alias, amp, context, dataset, mindrec
 from msnb.dataset.core.config import settings
 
 PACKAGE = Path(__file__).parent.parent / "msnb"
-# What an example may use without importing it, beside the names of its own module.
+# Names that an example may use without an import, beside those of its own module.
 NAMES = {
     "np": np,
     "mindspore": msnb,

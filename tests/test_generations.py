@@ -43,7 +43,7 @@ def in_second():
 
 
 # ---------------------------------------------------------------------- msnb's own text
-# What is called where r1.1's is meant on purpose, or where both mean the same.
+# Calls that mean r1.1 on purpose, or the same in both generations.
 _SAME_FOR_BOTH = {
     "BatchMatMul",  # of three dimensions and more
     "Range",  # of Python numbers

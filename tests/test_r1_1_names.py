@@ -25,7 +25,7 @@ SETTINGS = {
     "mindspore.context.set_ps_context": context.get_ps_context,
 }
 
-# What is on the object and not on its class.
+# Attributes of the object, not of its class.
 MADE = {
     "RowTensor": lambda: msnb.RowTensor(Tensor([0], msnb.int32), Tensor([[1.0]], msnb.float32), (2, 1)),
     "SparseTensor": lambda: msnb.SparseTensor(Tensor([[0, 1]], msnb.int32), Tensor([1.0], msnb.float32), (1, 2)),
@@ -58,7 +58,7 @@ ELSEWHERE = {
     },
 }
 
-# Who says "not available in msnb yet", in which function: whole rooms, each the subject of a later version.
+# Modules with functions that say "not available in msnb yet"; each is the subject of a later version.
 ROOMS = {
     "_c_expression/amp.py": {"create_amp_strategy"},
     "common/__init__.py": {""},  # a class with a gradient of its own, from which libraries derive

@@ -11,7 +11,7 @@ from trees import tree_of
 
 PACKAGE = Path(__file__).parent.parent / "msnb"
 
-# What describes a function, class, module or exception, and makes it do nothing else.
+# Attributes that describe a function, class, module or exception, and do not change its behaviour.
 _SAYS = set(
     "__name__ __qualname__ __doc__ __module__ __signature__ __wrapped__ __annotations__ __kwdefaults__ __code__ "
     "__all__ __file__ __path__ __spec__ __loader__ __package__ __version__ __notes__ __cause__ __context__ "

@@ -12,7 +12,7 @@ import msnb
 from msnb.common.callback import Callback
 from msnb.core.operator.operator_types import FUNCTIONAL, REGISTRY, Operator
 
-# What has no name in MindSpore, and is called by msnb itself.
+# Functions without a name in MindSpore, which msnb calls itself.
 INNER = re.compile(r"msnb\.(core|ir|formats|insight|notebook|alias|dataset\.(core|engine|callback\.watching))\b|.*\._")
 
 

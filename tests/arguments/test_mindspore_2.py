@@ -14,7 +14,7 @@ from msnb.core.operator.declare import SPELLINGS
 TAKEN = json.loads((Path(__file__).parents[1] / "golden" / "arguments.json").read_text(encoding="utf-8"))
 X = Tensor(np.array([[1.0, 4.0], [9.0, 16.0]], np.float32))
 
-# What is not taken, and why.
+# Arguments that msnb refuses, with the reason.
 UNLIKE = {
     "geswitch": "it raises whatever it is given",
     "identity": "r1.1 has a class, which takes it in the call",

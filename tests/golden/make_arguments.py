@@ -2,7 +2,7 @@
 
     ORACLE/bin/python tests/golden/make_arguments.py
 
-ORACLE is a virtual environment with mindspore 2. What Python cannot read a signature of is left out.
+ORACLE is a virtual environment with mindspore 2. Objects without a readable signature are omitted.
 """
 
 import importlib

@@ -26,7 +26,7 @@ from operator_rows import drawn  # noqa: E402
 
 from msnb.core.operator import cases  # noqa: E402
 
-# What MindSpore 2.7.1 computes on the CPU otherwise than its documentation says.
+# Calls for which MindSpore 2.7.1 on the CPU contradicts its documentation.
 NOT_MINDSPORE = {
     "index_add": "it writes into its input",
     "nn.functional.binary_cross_entropy": "with weights, its sum is too large",

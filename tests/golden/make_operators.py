@@ -5,8 +5,8 @@
 
 It runs under msnb, which has the rows; ORACLE is a virtual environment with MindSpore 2.7.1 for the CPU. A file holds
 arrays by '<row>/<name>': out0, out1, ... are the results, written0, ... what was written in place, grad0, ... the
-gradients for the float Tensors in the order of the inputs. What this MindSpore cannot run leaves nothing there, and a
-word why in unanswered.json.
+gradients for the float Tensors in the order of the inputs. A row that this MindSpore cannot run has no array, and its
+reason is in unanswered.json.
 """
 
 import argparse

@@ -597,7 +597,7 @@ def cell(value, names):
 
 # MindSpore reads these in the order in which the system lists the files of a folder.
 UNORDERED = ("IMDBDataset", "LibriTTSDataset", "TedliumDataset", "WIDERFaceDataset", "YesNoDataset")
-# What a class needs beside a folder.
+# Arguments of a class beside a folder.
 NEEDED = {
     "EMnistDataset": {"name": "mnist"},
     "PhotoTourDataset": {"name": "liberty"},

@@ -38,7 +38,7 @@ class Training:
 
     Attributes:
         step (Cell or Callable): One step; None where the whole is one call of `run`.
-        inputs (tuple): What it is called with.
+        inputs (tuple): Its inputs.
         parameters (list): The Parameters that it moves.
         run_all (Callable): Runs the training; returns the losses. Default: `step`, called `STEPS` times.
     """

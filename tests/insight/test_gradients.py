@@ -18,7 +18,7 @@ from msnb.insight.gradients import STATISTICS, GradientMonitor
 LOSS = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
 MODES = pytest.mark.parametrize("mode", (ms.GRAPH_MODE, ms.PYNATIVE_MODE), ids=("graph", "pynative"))
 
-# What is said of a recording is read off its numbers, which are the same in both modes (the first tests say so).
+# Findings depend on the numbers of a recording only, which are the same in both modes (see the first tests).
 ONE_MODE = pytest.mark.parametrize(
     "mode", (ms.GRAPH_MODE, pytest.param(ms.PYNATIVE_MODE, marks=pytest.mark.slow)), ids=("graph", "pynative")
 )
@@ -328,7 +328,7 @@ def test_what_an_optimizer_keeps_is_not_missed_a_gradient(mode, name):
     assert not [f.text for f in monitor.findings() if f.severity == "error" or f.kind in ("missing", "flat")]
 
 
-# What a loss is made with, the layers before it, and its target.
+# Arguments of a loss, the layers before it, and its target.
 PART = np.random.default_rng(1).uniform(0.1, 0.9, (32, 3)).astype(np.float32)
 CLASS = np.random.default_rng(1).integers(0, 3, 32).astype(np.int32)
 HOT = np.eye(3, dtype=np.float32)[CLASS]

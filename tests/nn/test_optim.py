@@ -411,7 +411,7 @@ def test_a_learning_rate_that_is_not_finite_is_named():
             nn.SGD(nn.Dense(2, 2).trainable_params(), rates)
 
 
-# What optimizers that libraries for r1.1 derive from Optimizer read and write.
+# Attributes that libraries for r1.1 read and write in classes derived from Optimizer.
 READ_BY_LIBRARIES = """
     assignadd broadcast_params cache_enable cls_name decay_flags decay_weight dynamic_lr exec_weight_decay get_lr
     get_lr_parameter global_step global_step_increase_tensor hyper_map is_group is_group_lr is_group_params_ordered

@@ -63,12 +63,12 @@ class Window:
     """A page that shows one file after the other: a new page for each would take a second of CPU time.
 
     Args:
-        browser (Browser): What `chromium` gives.
+        browser (Browser): The result of `chromium`.
         script (str): Runs in each document before its own; None for none.
 
     Attributes:
         asked (list): Addresses in the network that a document asked for, in vain.
-        faults (list): What went wrong in one, and what it complained about.
+        faults (list): Errors and complaints of the pages.
     """
 
     def __init__(self, browser, script=None):
@@ -374,7 +374,7 @@ def behind(page, text, cell=None):
     raise AssertionError(f"The cursor does not come to the line {text!r}.")
 
 
-# What cannot be read in an element: texts that hardly differ from what is behind them (WCAG 2.1 asks for 4.5, for large
+# Unreadable items of an element: texts that hardly differ from what is behind them (WCAG 2.1 asks for 4.5, for large
 # ones 3), and things to press or to fill in without a name.
 UNREADABLE = """root => {
     const numbers = text => [...text.match(/[\\d.]+/g).map(Number), 1].slice(0, 4),

@@ -37,7 +37,7 @@ net = Net()
 loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
 opt = nn.Momentum(net.trainable_params(), 0.05, 0.9)"""
 
-# What people type, and what they have to be told: (cell, words of what is shown, in any order).
+# Mistakes of beginners: (cell, words that the output must have, in any order).
 MISTAKES = [
     ("Net(8)(Tensor(images))", ["'x' has 4 channels", "body.1.conv", "Conv2d(8, 4, kernel_size=3"]),
     (
@@ -74,7 +74,7 @@ class Lab:
     """A notebook in a JupyterLab page, whose cells are run one by one.
 
     Attributes:
-        knows (bool): Whether its kernel has run the cells that make the network.
+        knows (bool): True if its kernel has run the cells that make the network.
     """
 
     def __init__(self, page):

@@ -1,6 +1,6 @@
 """The functions of mindspore.numpy that compute: numpy's values and shapes, on several shapes and element types.
 
-What works element by element is found by its signature: one operand and `dtype`, or two of them.
+Elementwise functions are recognised by their signature: one operand and `dtype`, or two operands.
 """
 
 import functools

@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
     Attributes:
         file (str): The operator's file, "math.sum".
-        case (Union[Case, Refusal]): What the file says.
+        case (Union[Case, Refusal]): The entry of the file.
         text (str): The row as one would write it.
     """
 

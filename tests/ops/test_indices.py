@@ -35,7 +35,7 @@ class Case:
         shaped (Callable): From one index to a value of the input, in which the others are in range.
         bad (tuple): Indices out of range.
         good (tuple): Indices in range.
-        unchecked (str): What a graph without checks does: "nan", "label" (it raises late), "left out", or "other".
+        unchecked (str): Result of a graph without checks: "nan", "label" (it raises late), "left out", or "other".
     """
 
     def __init__(self, make, shaped, bad, good, unchecked):

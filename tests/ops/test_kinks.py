@@ -12,7 +12,7 @@ from msnb import Tensor, context, nn, ops
 
 GOLDEN = json.loads(make_kinks.FILE.read_text())
 FIRST = "r1.1: of two equal operands the first has the whole gradient; 2.7.1 halves it"
-# What MindSpore 2.7.1 has otherwise, and why it is not followed.
+# Cases in which msnb differs from MindSpore 2.7.1, with the reason.
 OTHERWISE = {
     "P.Maximum()(x, y)": FIRST,
     "P.Minimum()(x, y)": FIRST,

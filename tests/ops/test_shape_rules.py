@@ -23,7 +23,7 @@ from msnb.core.tensor.tensor import Tensor, box
 from msnb.ops import _shapes
 from msnb.ops._shapes import shapes
 
-# What an index means is worked out from the shape before these are called.
+# The meaning of an index follows from the shape before these are called.
 PLANNED = {"_TensorGetRow", "_TensorGetItem", "_TensorSetItem", "_TensorSetMask"}
 PARTS = 3
 

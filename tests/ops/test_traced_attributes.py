@@ -267,7 +267,7 @@ def structure(op, inputs):
     return (None, (), arrays) if op.plain else (tuple(layout), tuple(statics), arrays)
 
 
-# What runs where something is dropped.
+# Operators that run where something is dropped.
 DROPPING = {
     "LSTM": declared_operator(lstm._lstm_with_dropout, "LSTM", (), "results", True),
     "_LSTMOfLengths": declared_operator(lstm._lstm_of_lengths_with_dropout, "LSTMOfLengths", (), "results", True),

@@ -18,8 +18,8 @@ from msnb.core.operator.cases import Written
 from msnb.core.tensor.pytree import flatten
 from msnb.exchange.onnx import read, write
 
-# What ONNX has no form for: functions of gamma and Bessel's, factorisations and what is solved by them, transforms of
-# Fourier's and complex numbers, bits, places in a sorted row.
+# Operators without a form in ONNX: gamma and Bessel functions, factorisations and their solvers, Fourier transforms,
+# complex numbers, bits, positions in a sorted row.
 FORMLESS = re.compile(
     r"its kernel uses (bessel\w+|cholesky\w*|complex|cumlogsumexp|digamma|eigh?|erf_inv|fft|householder\w*|i?gamma\w*"
     r"|igammac|lgamma|lu\w*|next_?after|polygamma|population_count|qr|geqrf|regularized_incomplete_beta|svd|zeta"
