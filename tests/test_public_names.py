@@ -41,12 +41,12 @@ ALLOWED = {
 
 
 def listed(*places):
-    """Return the names that MindSpore has at one of the places, in any version that is listed."""
+    """The names that MindSpore has at one of the places, in any version that is listed."""
     return {n for version in LISTED.values() for p in places for n in version.get(f"mindspore.{p}", "").split()}
 
 
 def public(place):
-    """Return the public names of a module of msnb."""
+    """What msnb shows at a place."""
     if place == "Tensor":
         return {n for n in dir(msnb.Tensor) if not n.startswith("_")}
     return set(importlib.import_module(f"msnb.{place}").__all__)
@@ -74,8 +74,8 @@ def test_every_public_name_is_mindspores(place, where):
 
 
 def test_ops_shows_what_its_parts_show_and_nothing_of_its_own():
-    union = {"operations", "functional", "composite"}.union(*(public(p) for p in OPS[1:]))
-    assert not public("ops") - union - listed(*OPS)
+    parts = {"operations", "functional", "composite"}.union(*(public(p) for p in OPS[1:]))
+    assert not public("ops") - parts - listed(*OPS)
 
 
 @pytest.mark.parametrize("place", sorted(ALLOWED))

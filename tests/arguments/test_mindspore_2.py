@@ -14,7 +14,7 @@ from msnb.core.operator.declare import SPELLINGS
 TAKEN = json.loads((Path(__file__).parents[1] / "golden" / "arguments.json").read_text(encoding="utf-8"))
 X = Tensor(np.array([[1.0, 4.0], [9.0, 16.0]], np.float32))
 
-# Arguments that msnb refuses, with the reason.
+# What is not taken, and why.
 UNLIKE = {
     "geswitch": "it raises whatever it is given",
     "identity": "r1.1 has a class, which takes it in the call",
@@ -22,15 +22,15 @@ UNLIKE = {
 
 
 def taken_by(function, operators):
-    """Return the keywords that a function takes, those that its signature does not show included; None for any."""
+    """The keywords that a function takes, those that its signature does not show included; None for any."""
     parameters = inspect.signature(function).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return None
-    result = {p.name for p in parameters} | set(getattr(function, "called", ()))
+    found = {p.name for p in parameters} | set(getattr(function, "called", ()))
     for op in [getattr(cls, "operator", None) for cls in operators]:
         if op is not None and getattr(function, "__wrapped__", None) is op.fn:  # a form made of the declaration
-            result |= {*op.called, *op.positions, *op.attributes}
-    return result
+            found |= {*op.called, *op.positions, *op.attributes}
+    return found
 
 
 @pytest.mark.parametrize("place", ["ops", "Tensor"])
@@ -102,19 +102,19 @@ def test_a_gradient_comes_with_what_it_is_for():
     def scaled(x, y):
         return (x * y * weight).sum()
 
-    result = ops.grad(scaled, (0, 1), [weight], return_ids=True)(X, X + 1)
-    (first, of_x), (second, of_y) = result[0]
-    ((name, of_weight),) = result[1]
+    found = ops.grad(scaled, (0, 1), [weight], return_ids=True)(X, X + 1)
+    (first, of_x), (second, of_y) = found[0]
+    ((name, of_weight),) = found[1]
     assert (first, second, name) == (0, 1, "weight")
     for identifier, gradient in ((0, of_x), (1, of_y), (weight, of_weight)):
-        assert ops.get_grad(result, identifier) is gradient
+        assert ops.get_grad(found, identifier) is gradient
     value, (position, gradient) = ops.value_and_grad(scaled, 1, return_ids=True)(X, X)
     assert position == 1 and value.shape == ()
     np.testing.assert_array_equal(gradient.asnumpy(), 2 * X.asnumpy())
     with pytest.raises(RuntimeError, match="no gradient for 5"):
-        ops.get_grad(result, 5)
+        ops.get_grad(found, 5)
     with pytest.raises(TypeError, match="identifier"):
-        ops.get_grad(result, "weight")
+        ops.get_grad(found, "weight")
 
 
 def test_one_position_and_one_parameter_have_one_gradient_and_no_tuple():

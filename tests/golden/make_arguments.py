@@ -2,7 +2,7 @@
 
     ORACLE/bin/python tests/golden/make_arguments.py
 
-ORACLE is a virtual environment with mindspore 2. Objects without a readable signature are omitted.
+ORACLE is a virtual environment with mindspore 2. What Python cannot read a signature of is left out.
 """
 
 import importlib
@@ -14,7 +14,7 @@ import mindspore
 
 
 def arguments(thing):
-    """Return the names that a caller may give; None where nothing can be read."""
+    """The names that a caller may give; None where nothing can be read."""
     try:
         parameters = inspect.signature(getattr(thing, "__wrapped__", thing)).parameters.values()
     except (TypeError, ValueError):
@@ -24,10 +24,10 @@ def arguments(thing):
 
 
 def functions(home):
-    """Return {name: arguments} of the public functions of a module, or the methods of a class."""
+    """{name: arguments} of the public functions of a module, or the methods of a class."""
     names = getattr(home, "__all__", None) or dir(home)
-    members = {n: getattr(home, n, None) for n in sorted(names) if not n.startswith("_")}
-    read = {n: arguments(v) for n, v in members.items() if callable(v) and not inspect.isclass(v)}
+    found = {n: getattr(home, n, None) for n in sorted(names) if not n.startswith("_")}
+    read = {n: arguments(v) for n, v in found.items() if callable(v) and not inspect.isclass(v)}
     return {n: text for n, text in read.items() if text}
 
 

@@ -41,8 +41,8 @@ UNLIKE = {
 }
 
 
-def has_reason(name, result, *letters):
-    """Check that a difference has a documented reason."""
+def given(name, result, *letters):
+    """Whether a difference is one of those that have a reason."""
     reason = UNLIKE.get(name)
     if reason is WIDER:  # float64 is kept, float16 is kept, what meets float64 is float64
         return set(letters) & set(FLOATS) or result == "d"
@@ -56,11 +56,11 @@ def first_of(result):
 
 
 def letter(call, *arrays):
-    """Return the element type of a result. It is there once the call has been traced; only what cannot be is run."""
+    """The element type of a result. It is there once the call has been traced; only what cannot be is run."""
 
-    def traced(*inputs):
+    def traced(*given):
         with trace_state.TraceFrame():
-            return first_of(call(*map(box, inputs)))._array
+            return first_of(call(*map(box, given)))._array
 
     try:
         return LETTER[jax.eval_shape(traced, *arrays).dtype.name]
@@ -80,9 +80,9 @@ def test_a_function_of_one_tensor_gives_mindspores_element_type(name):
     for dtype, expected in zip(LETTER, TYPES[name], strict=True):
         if expected != "-":
             refused = UNLIKE.get(name) is WHOLE and LETTER[dtype] in FLOATS
-            result = "-" if refused else letter(getattr(mnp, name), X[dtype])
-            if result != expected and not has_reason(name, result, LETTER[dtype]):
-                wrong.append(f"{dtype}: {result}, not {expected}")
+            found = "-" if refused else letter(getattr(mnp, name), X[dtype])
+            if found != expected and not given(name, found, LETTER[dtype]):
+                wrong.append(f"{dtype}: {found}, not {expected}")
     assert not wrong, wrong
 
 
@@ -114,11 +114,11 @@ def test_a_function_of_two_tensors_gives_mindspores_element_type(name):
         if expected == "-":
             continue
         try:
-            result = letter(getattr(mnp, name), X[s], Y[t])
+            found = letter(getattr(mnp, name), X[s], Y[t])
         except TypeError:
-            result = "-"
-        if result != expected and not has_reason(name, result, LETTER[s], LETTER[t]):
-            wrong.append(f"{s}, {t}: {result}, not {expected}")
+            found = "-"
+        if found != expected and not given(name, found, LETTER[s], LETTER[t]):
+            wrong.append(f"{s}, {t}: {found}, not {expected}")
     assert not wrong, wrong
 
 
@@ -130,9 +130,9 @@ def test_any_two_element_types_meet_where_mindspore_has_them_meet():
     for i, s in enumerate(LETTER):
         for j, t in enumerate(LETTER):
             a, b = (mstype.from_numpy_dtype(np.dtype(n)) for n in (s, t))
-            result = LETTER[str(promote_types(a, b)).lower()]
-            if result != TYPES["promote_types"][i * len(LETTER) + j]:
-                wrong.append((s, t, result))
+            found = LETTER[str(promote_types(a, b)).lower()]
+            if found != TYPES["promote_types"][i * len(LETTER) + j]:
+                wrong.append((s, t, found))
     # 2.7.1 cuts float64 where it meets uint16, and no other type
     assert wrong == [("uint16", "float64", "d"), ("float64", "uint16", "d")]
 
@@ -147,7 +147,7 @@ def test_nothing_is_public_that_mindspore_does_not_have():
 
 
 def argued():
-    """Yield the functions whose arguments are compared; `empty_like` is `zeros_like` still, whose first one is `a`."""
+    """The functions whose arguments are compared; `empty_like` is `zeros_like` still, whose first one is `a`."""
     for name in sorted(set(ARGUMENTS) & set(mnp.__all__)):
         yield pytest.param(name, marks=[pytest.mark.xfail(strict=True)] if name == "empty_like" else [])
 
@@ -173,8 +173,8 @@ def test_a_function_takes_mindspores_arguments(name):
     ],
 )
 def test_numbers_and_lists_are_narrow(value, dtype, shape):
-    result = mnp.positive(value)
-    assert (str(result.dtype), result.shape) == (dtype, shape)
+    found = mnp.positive(value)
+    assert (str(found.dtype), found.shape) == (dtype, shape)
 
 
 @pytest.mark.parametrize(
