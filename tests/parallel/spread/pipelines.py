@@ -3,7 +3,7 @@
 import collections
 
 import numpy as np
-from eight_devices import sent, set_devices
+from eight_devices import communication_of, set_devices
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, log, nn, ops
@@ -75,7 +75,7 @@ def check_parameters_and_batch_are_sharded():
         inside = ".blocks." in f".{param.name}"
         assert param._array.sharding.shard_shape(param.shape) != param.shape or not inside, param.name
     bytes_per_device = collections.defaultdict(float)
-    for one in sent(program_of(step, labels)):
+    for one in communication_of(program_of(step, labels)):
         bytes_per_device[one.kind] += one.bytes
     params = sum(4 * p.size for p in net.blocks.get_parameters())
     assert bytes_per_device["all-to-all"] == 2 * (params / 2) / 2

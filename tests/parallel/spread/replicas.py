@@ -1,7 +1,7 @@
 """DATA_PARALLEL and HYBRID_PARALLEL: each of eight devices computes its own batch."""
 
 import numpy as np
-from eight_devices import RANDOM, counted, floats
+from eight_devices import RANDOM, count_communication, floats
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
@@ -75,7 +75,7 @@ def check_data_parallel_equals_processes():
         for p, expected in zip(net.trainable_params(), weights, strict=True):
             np.testing.assert_allclose(p.asnumpy(), expected, rtol=0, atol=2e-6, err_msg=f"{mode} {p.name}")
         program = program_of(step, Tensor(x), Tensor(y))
-        assert counted(program, 4).keys() == {"all-reduce"}
+        assert count_communication(program, 4).keys() == {"all-reduce"}
         scopes = {node.scope for node in Stages(program, "step")["optimised"].all_nodes()}
         assert any("inner-Dense" in scope for scope in scopes) and "shard_map" not in str(scopes), scopes
 
