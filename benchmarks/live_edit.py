@@ -12,9 +12,10 @@ import statistics
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests" / "notebook"))
+TESTS = pathlib.Path(__file__).parents[1] / "tests"
+sys.path[:0] = [str(TESTS), str(TESTS / "notebook")]
 
-from browsing import CHROMIUM, FLAGS, TOKEN, line, opened, serve, stop  # noqa: E402
+from browsing import CHROMIUM, FLAGS, TOKEN, Jupyter, line, opened  # noqa: E402
 
 ROUNDS = 12
 CELL = """%%mindspore -m graph --ir
@@ -48,18 +49,22 @@ def main():
     """Print the times in milliseconds."""
     from playwright.sync_api import sync_playwright
 
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
-        process, address = serve(pathlib.Path(folder), "jupyterlab", {"live.ipynb": ["%load_ext msnb", CELL]})
+    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as play:
+        folder = pathlib.Path(temporary)
+        (folder / "jupyter").mkdir()
+        server = Jupyter(folder / "jupyter")
         browser = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
-            page = opened(browser, f"{address}/lab/tree/live.ipynb?token={TOKEN}", ".msnb-graph[data-ready]")
-            page.wait_for_timeout(3000)
-            times = [measure_edit(page) for _ in range(ROUNDS)]
+            with server.project(folder, "live", {"live.ipynb": ["%load_ext msnb", CELL]}):
+                url = f"{server.address}/lab/tree/live/live.ipynb?token={TOKEN}"
+                page = opened(browser, url, ".msnb-graph[data-ready]")
+                page.wait_for_timeout(3000)
+                times = [measure_edit(page) for _ in range(ROUNDS)]
             print("edited to drawn, ms:", *map(round, times))
             print(f"median {statistics.median(times):.0f}, shortest {min(times):.0f}, longest {max(times):.0f}")
         finally:
             browser.close()
-            stop(process)
+            server.close()
 
 
 def measure_edit(page):
