@@ -210,16 +210,16 @@ pickle.dump((list(program.names), graph), open(sys.argv[1], "wb"))
 
 
 def test_names_and_graphs_of_two_processes_are_equal_whatever_happened_there_before(fresh, tmp_path):
-    folder = tmp_path / "made"
-    done = fresh.run(_OTHER_PROCESS.format(history=""), tmp_path, folder)
+    pickled = tmp_path / "made"
+    done = fresh.run(_OTHER_PROCESS.format(history=""), tmp_path, pickled)
     assert done.status == 0, done.err
-    names, graph = pickle.loads(folder.read_bytes())
+    names, graph = pickle.loads(pickled.read_bytes())
     (tmp_path / "other.py").write_text(  # not a fork of the same one, whose hashes of texts are equal
         _OTHER_PROCESS.format(history="ops.Softmax(1)(Tensor(np.ones((2, 2)))); ops.LayerNorm(epsilon=1e-9)")
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, tmp_path / "other.py", folder], env=environment, check=True, timeout=300)
-    others, other = pickle.loads(folder.read_bytes())
+    subprocess.run([sys.executable, tmp_path / "other.py", pickled], env=environment, check=True, timeout=300)
+    others, other = pickle.loads(pickled.read_bytes())
     assert names == others and "LayerNorm[epsilon=0.001]" in names
     assert graph == other and hash(graph) == hash(other)
     node = next(node for node in graph.all_nodes() if node.op == "Softmax")

@@ -37,15 +37,15 @@ def owner(place):
 
 def names_of(place):
     """Public names, those of modules that a module has happened to import left out."""
-    result = owner(place)
-    if result is None:
+    module = owner(place)
+    if module is None:
         return set()
-    listed = getattr(result, "__all__", None) or dir(result)
+    listed = getattr(module, "__all__", None) or dir(module)
     return {
         n
         for n in listed
         if not n.startswith("_")
-        and (value := getattr(result, n, None)) is not None
+        and (value := getattr(module, n, None)) is not None
         and (not isinstance(value, types.ModuleType) or value.__name__ == f"{place}.{n}")
     }
 

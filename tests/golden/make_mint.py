@@ -40,9 +40,9 @@ def key_of(text, maker):
     return f"{maker}({text})" if maker else text
 
 
-def arrays_of(text, layer=None):
+def arrays_of(text, maker_of_layer=None):
     """Return the arrays that the makers of a call stand for, in their order; they depend on its own text alone."""
-    seed, results = zlib.crc32(key_of(text, layer).encode()), []
+    seed, results = zlib.crc32(key_of(text, maker_of_layer).encode()), []
 
     def maker(spec):
         def make(*args, **kwargs):
@@ -54,7 +54,7 @@ def arrays_of(text, layer=None):
     root = type("Path", (), {"__getattr__": lambda self, _: self, "__call__": lambda self, *_, **__: self})()
     scope = {**DTYPES, **names, "V": maker(cases.Values), "float": float, "mint": root}
     root.__class__.shape = (0,)
-    eval(f"mint({text})" if layer else f"mint.{text}", scope)
+    eval(f"mint({text})" if maker_of_layer else f"mint.{text}", scope)
     return results
 
 

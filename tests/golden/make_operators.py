@@ -56,10 +56,10 @@ def main():
     parser.add_argument("--oracle", required=True, help="the Python interpreter that has MindSpore")
     parser.add_argument("files", nargs="*", help="files of operators, such as math.sum; all by default")
     options = parser.parse_args()
-    keys = sorted({row.file for row in ROWS})
-    if set(options.files) - set(keys):
-        parser.error(f"no operator is declared in {', '.join(sorted(set(options.files) - set(keys)))}")
-    files = options.files or keys
+    declared_files = sorted({row.file for row in ROWS})
+    if set(options.files) - set(declared_files):
+        parser.error(f"no operator is declared in {', '.join(sorted(set(options.files) - set(declared_files)))}")
+    files = options.files or declared_files
     rows = [row for row in ROWS if row.file in files and "mindspore" not in row.case.left_out]
     asked = pickle.dumps([question(row) for row in rows])
     process_output = subprocess.run(

@@ -79,9 +79,9 @@ def main(folder):
     folder.mkdir(parents=True)
     ms.set_context(mode=ms.GRAPH_MODE)
     for make in (collector, record):
-        with tempfile.TemporaryDirectory() as result:
-            make(result)
-            for path in sorted(Path(result).glob("events*")):
+        with tempfile.TemporaryDirectory() as temporary:
+            make(temporary)
+            for path in sorted(Path(temporary).glob("events*")):
                 kind = path.name.rsplit("_", 1)[1]
                 target = folder / f"{make.__name__}_{kind}"
                 shutil.copyfile(path, target if not target.exists() else folder / f"{make.__name__}_eval_{kind}")

@@ -30,12 +30,12 @@ def run(folder, name, config=(), summary=(), **more):
 def mindspore(folder, name="mindspore"):
     path = folder / name
     path.mkdir(parents=True)
-    for name_in_golden, called in (
+    for suffix, called in (
         ("_MS", "10.host_MS"),
         ("_lineage", "10.host_MS_lineage"),
         ("_eval_lineage", "11.host_MS_lineage"),
     ):
-        shutil.copy(GOLDEN / f"collector{name_in_golden}", path / f"events.summary.{called}")
+        shutil.copy(GOLDEN / f"collector{suffix}", path / f"events.summary.{called}")
     return path
 
 
@@ -276,10 +276,8 @@ def test_a_thinned_curve_keeps_its_least_and_its_largest():
     steps = np.arange(10_000)
     values = np.sin(steps / 500)
     values[1234], values[4321], values[7777] = 9.0, -9.0, np.nan
-    at, thinned_steps = thinned(steps, values, 200)
-    assert (
-        len(at) <= 210 and np.nanmax(thinned_steps) == 9 and np.nanmin(thinned_steps) == -9 and (np.diff(at) > 0).all()
-    )
+    at, extremes = thinned(steps, values, 200)
+    assert len(at) <= 210 and np.nanmax(extremes) == 9 and np.nanmin(extremes) == -9 and (np.diff(at) > 0).all()
 
 
 def test_two_threads_that_look_at_a_folder_see_whole_tables(tmp_path):
