@@ -24,7 +24,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One more than there are processors: tests wait for browsers, processes and pauses of their own. Each takes 2 GB.
 WORKERS ?= 3
 # These read sources and declarations and compute nothing: `make lint` has them, and no second time is needed.
-READ := tests/test_architecture.py tests/test_replacing.py tests/test_declared_imports.py tests/test_made_pages.py
+READ := tests/test_architecture.py tests/test_replacing.py tests/test_declared_imports.py tests/test_generated_pages.py
 READ += tests/arguments/test_every_argument.py tests/own_lines
 # Tests start a hundred processes; each would compile msnb anew where Python is told to keep no bytecode.
 unexport PYTHONDONTWRITEBYTECODE

@@ -1,10 +1,10 @@
-"""Convolution beside plain lax on this machine: the chosen lowering, forward and both gradients, shape by shape.
+"""Measure convolutions beside plain lax, shape by shape: the chosen lowering, forward and both gradients.
 
     python benchmarks/conv.py [lenet resnet64 resnet224 mobilenet grouped odd] [--seconds 0.3] [--ways]
 
-Runs of both sides are interleaved and medians compared, so that another process slows both alike. A ratio above 1 means
-that the choice is faster than lax. With --ways every lowering is timed, which is how the thresholds of
-`msnb/ops/nn/conv/lowering_choice.py` were found.
+Runs of both sides are interleaved and medians compared, so another process slows both alike. A ratio above 1 means that
+the choice is faster than lax. With --ways every lowering is timed; the thresholds of
+`msnb/ops/nn/conv/lowering_choice.py` come from such runs.
 """
 
 import argparse
@@ -22,8 +22,8 @@ from msnb.ops.nn.conv import lowering_choice, primitive
 from msnb.ops.nn.conv.lowering import Geometry
 
 
-def _bottlenecks(batch, side):
-    """Layers of ResNet-50 whose first stage has images of `side` pixels: (name, image, kernel, stride, pad, group)."""
+def list_bottlenecks(batch, side):
+    """Return layers of ResNet-50 whose first stage has `side` pixels: (name, image, kernel, stride, pad, group)."""
     rows = [("7x7/2", (batch, 3, 4 * side, 4 * side), (64, 3, 7, 7), 2, 3, 1)]
     for stage, (outer, inner) in enumerate(((256, 64), (512, 128), (1024, 256), (2048, 512))):
         n = side >> stage
@@ -47,8 +47,8 @@ NETWORKS = {
         ("5x5 same", (32, 1, 28, 28), (6, 1, 5, 5), 1, 2, 1),
         ("5x5 b1", (1, 1, 32, 32), (6, 1, 5, 5), 1, 0, 1),
     ],
-    "resnet64": _bottlenecks(8, 16),
-    "resnet224": _bottlenecks(1, 56),
+    "resnet64": list_bottlenecks(8, 16),
+    "resnet224": list_bottlenecks(1, 56),
     "mobilenet": [
         ("dw", (b, c, n, n), (c, 1, 3, 3), s, 1, c)
         for b, m in ((8, 16), (1, 56))
@@ -78,8 +78,8 @@ NETWORKS = {
 }
 
 
-def medians(functions, seconds):
-    """Median seconds of each call, taken in turns."""
+def measure_medians(functions, seconds):
+    """Return the median seconds of each call, measured in turns."""
     for fn, args in functions.values():
         jax.block_until_ready(fn(*args))
     times = {name: [] for name in functions}
@@ -93,8 +93,8 @@ def medians(functions, seconds):
     return {name: statistics.median(t) for name, t in times.items()}
 
 
-def _passes(way, image, kernel, geometry):
-    """The three computations with one way to convolve; None stands for the primitives, which choose."""
+def make_passes(way, image, kernel, geometry):
+    """Return the three computations with one lowering. None stands for the primitives, which choose."""
     if way is None:
         return {
             "forward": lambda x, w: primitive.conv(x, w, geometry),
@@ -109,21 +109,21 @@ def _passes(way, image, kernel, geometry):
     }
 
 
-def _candidates(kernel, geometry, every):
+def list_candidates(kernel, geometry, is_exhaustive):
     sides = {"lax": ways.direct, "chosen": None}
-    if every and geometry.group == 1:
+    if is_exhaustive and geometry.group == 1:
         sides.update({f.__name__: f for f in (ways.channels_last, ways.columns, ways.rows)})
         if math.prod(kernel[2:]) <= 49:
             sides["taps"] = ways.taps
-    elif every:
+    elif is_exhaustive:
         sides["grouped_columns"] = ways.grouped_columns
         if kernel[1] == 1:
             sides["depthwise"] = ways.depthwise
     return sides
 
 
-def measure(row, seconds, every):
-    """Print one line a pass; return lax / chosen of each."""
+def measure_row(row, seconds, is_exhaustive):
+    """Print a line for each pass. Return the ratios lax / chosen."""
     name, image, kernel, stride, pad, group = row
     pad = pad if isinstance(pad, tuple) else (pad, pad)
     geometry = Geometry((stride, stride), tuple((p, p) for p in pad), (1, 1), group)
@@ -137,21 +137,21 @@ def measure(row, seconds, every):
         "filter": lowering_choice.filter_grad,
     }
     ratios = []
-    for what, args in operands.items():
+    for direction, args in operands.items():
         sides = {
-            side: (jax.jit(_passes(way, image, kernel, geometry)[what]), args)
-            for side, way in _candidates(kernel, geometry, every).items()
+            side: (jax.jit(make_passes(way, image, kernel, geometry)[direction]), args)
+            for side, way in list_candidates(kernel, geometry, is_exhaustive).items()
         }
-        took = medians(sides, seconds)
-        ratio = took["lax"] / took["chosen"]
+        times = measure_medians(sides, seconds)
+        ratio = times["lax"] / times["chosen"]
         ratios.append(ratio)
-        way = choices[what](image, kernel, geometry).__name__
+        way = choices[direction](image, kernel, geometry).__name__
         if lowering_choice.group_by_group(image, geometry):
             way = "by group"
-        others = "  ".join(f"{k} {v * 1e6:.0f}" for k, v in took.items() if k not in ("lax", "chosen"))
-        label = f"{name} {image[1]}->{kernel[0]} @{image[2]}x{image[3]} b{image[0]}" if what == "forward" else ""
+        others = "  ".join(f"{k} {v * 1e6:.0f}" for k, v in times.items() if k not in ("lax", "chosen"))
+        label = f"{name} {image[1]}->{kernel[0]} @{image[2]}x{image[3]} b{image[0]}" if direction == "forward" else ""
         print(
-            f"{label:34s} {what:8s} lax {took['lax'] * 1e6:9.0f} us   {way:16s} {took['chosen'] * 1e6:9.0f} us"
+            f"{label:34s} {direction:8s} lax {times['lax'] * 1e6:9.0f} us   {way:16s} {times['chosen'] * 1e6:9.0f} us"
             f"   {ratio:6.2f}x   {others}",
             flush=True,
         )
@@ -172,7 +172,7 @@ def main():
         print(f"On {jax.default_backend()} plain lax is used for everything: all ratios are about 1.")
     for network in options.networks:
         print(f"-- {network}")
-        ratios = [r for row in NETWORKS[network] for r in measure(row, options.seconds, options.ways)]
+        ratios = [r for row in NETWORKS[network] for r in measure_row(row, options.seconds, options.ways)]
         mean = math.exp(statistics.mean(map(math.log, ratios)))
         print(f"   {network}: {mean:.2f}x as fast as lax (geometric mean), least {min(ratios):.2f}x\n")
 

@@ -1,4 +1,4 @@
-"""GRAPH dispatch beside hand-written JAX: the same step as a flat, donated `jax.jit`, interleaved, medians.
+"""Measure GRAPH dispatch beside hand-written JAX: the same step as a flat, donated `jax.jit`; interleaved medians.
 
 python benchmarks/dispatch.py
 """
@@ -15,8 +15,8 @@ import msnb
 from msnb import Parameter, Tensor, context, nn, ops
 
 
-def interleaved(calls, rounds=30, repeat=60):
-    """Median seconds per call of each function, measured in turns."""
+def measure_in_turns(calls, rounds=30, repeat=60):
+    """Return the median seconds per call of each function, measured in turns."""
     times = {name: [] for name in calls}
     for fn in calls.values():
         for _ in range(5):
@@ -32,7 +32,7 @@ def interleaved(calls, rounds=30, repeat=60):
 
 
 class MLP(nn.Cell):
-    """64-32-10 with a mean squared loss."""
+    """An MLP of widths 64, 32 and 10 with a mean squared loss."""
 
     def __init__(self):
         super().__init__()
@@ -46,7 +46,7 @@ class MLP(nn.Cell):
 
 
 class Classifier(nn.Cell):
-    """64-32-10 with the cross entropy of class numbers, which msnb checks in each step."""
+    """An MLP of widths 64, 32 and 10 with the cross entropy of class numbers, which msnb checks in each step."""
 
     def __init__(self):
         super().__init__()
@@ -57,27 +57,27 @@ class Classifier(nn.Cell):
         return self.loss(self.out(self.relu(self.hidden(x))), y)
 
 
-def mlp(checks_labels=False):
-    """One training step of an MLP with momentum; JAX by hand checks no labels."""
+def make_mlp_step(has_label_check=False):
+    """Return {side: call} of a training step of an MLP with momentum. JAX by hand checks no labels."""
     context.set_context(mode=context.GRAPH_MODE)
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(32, 64)).astype(np.float32), rng.normal(size=(32, 10)).astype(np.float32)
-    if checks_labels:
+    if has_label_check:
         y = rng.integers(0, 10, 32).astype(np.int32)
-    net = Classifier() if checks_labels else MLP()
+    net = Classifier() if has_label_check else MLP()
     step = nn.TrainOneStepCell(net, nn.Momentum(net.trainable_params(), 0.01, 0.9))
     tx, ty = Tensor(x), Tensor(y)
     jx, jy = jnp.asarray(x), jnp.asarray(y)
     state = [jnp.array(p.asnumpy()) for p in net.trainable_params()]
     state += [jnp.zeros_like(p) for p in state]
 
-    def hand(state, x, y):
+    def step_by_hand(state, x, y):
         weights, moments = state[:4], state[4:]
 
         def loss(w):
             w1, b1, w2, b2 = w
             out = jnp.maximum(x @ w1.T + b1, 0) @ w2.T + b2
-            if checks_labels:
+            if has_label_check:
                 return -jnp.take_along_axis(jax.nn.log_softmax(out), y[:, None], 1).mean()
             return jnp.mean((out - y) ** 2)
 
@@ -85,7 +85,7 @@ def mlp(checks_labels=False):
         moments = [0.9 * m + g for m, g in zip(moments, grads)]
         return [w - 0.01 * m for w, m in zip(weights, moments)] + moments, value
 
-    compiled = jax.jit(hand, donate_argnums=0)
+    compiled = jax.jit(step_by_hand, donate_argnums=0)
     box = [state]
 
     def run_jax():
@@ -95,8 +95,8 @@ def mlp(checks_labels=False):
     return {"hand-written jax.jit": run_jax, "msnb GRAPH": lambda: step(tx, ty)._array}
 
 
-class Leaves(nn.Cell):
-    """Many scalar-sized Parameters, each moved a little in every step."""
+class ScalarParameters(nn.Cell):
+    """Many scalar Parameters. Each step changes all of them a little."""
 
     def __init__(self, count):
         super().__init__()
@@ -111,10 +111,10 @@ class Leaves(nn.Cell):
         return x + 1
 
 
-def leaves(count=640):
-    """`count` scalars updated in one step."""
+def make_scalar_updates(count=640):
+    """Return {side: call} of a step that updates `count` scalars."""
     context.set_context(mode=context.GRAPH_MODE)
-    net, tx, jx = Leaves(count), Tensor(np.float32(1)), jnp.float32(1)
+    net, tx, jx = ScalarParameters(count), Tensor(np.float32(1)), jnp.float32(1)
     compiled = jax.jit(lambda state, x: ([p * jnp.float32(0.999) for p in state], x + 1), donate_argnums=0)
     box = [[jnp.ones((), jnp.float32) for _ in range(count)]]
 
@@ -125,28 +125,28 @@ def leaves(count=640):
     return {"hand-written jax.jit": run_jax, "msnb GRAPH": lambda: net(tx)._array}
 
 
-# What `compare.py` times.
+# Rows of `compare.py`.
 TIMED = {
-    "MLP step": lambda: mlp()["msnb GRAPH"],
-    "checked MLP step": lambda: mlp(checks_labels=True)["msnb GRAPH"],
-    "640 scalar leaves": lambda: leaves()["msnb GRAPH"],
-    "MLP step, JAX (control)": lambda: mlp()["hand-written jax.jit"],
+    "MLP step": lambda: make_mlp_step()["msnb GRAPH"],
+    "checked MLP step": lambda: make_mlp_step(has_label_check=True)["msnb GRAPH"],
+    "640 scalar leaves": lambda: make_scalar_updates()["msnb GRAPH"],
+    "MLP step, JAX (control)": lambda: make_mlp_step()["hand-written jax.jit"],
 }
 
 
 def main():
     """Print a table."""
     print(f"msnb {msnb.__version__}, jax {jax.__version__}, {jax.devices()[0].platform}")
-    for name, make in (
-        ("MLP 64-32-10 step", mlp),
-        ("with checked labels", functools.partial(mlp, True)),
-        ("640 scalar leaves", leaves),
+    for name, make_calls in (
+        ("MLP 64-32-10 step", make_mlp_step),
+        ("with checked labels", functools.partial(make_mlp_step, True)),
+        ("640 scalar leaves", make_scalar_updates),
     ):
-        result = interleaved(make())
+        result = measure_in_turns(make_calls())
         base = result["hand-written jax.jit"]
-        for what, seconds in result.items():
+        for side, seconds in result.items():
             print(
-                f"{name:20} {what:22} {seconds * 1e6:8.1f} us   {seconds / base:5.2f}x   "
+                f"{name:20} {side:22} {seconds * 1e6:8.1f} us   {seconds / base:5.2f}x   "
                 f"{(seconds - base) * 1e6:+6.1f} us"
             )
 

@@ -1,4 +1,4 @@
-"""What a dump costs a LeNet step of 32 samples: with and without, in turns, until all of it is written.
+"""Measure the cost of a dump for a LeNet step of 32 samples: with and without, in turns, until all is written.
 
 python benchmarks/dump.py                # statistics, and tensors beside the time of the disk alone
 python benchmarks/dump.py --statistics   # statistics alone
@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from gradients import seconds, step_and_batch
+from gradients import make_step_and_batch, measure_step
 
 import msnb as ms
 from msnb.insight.dump import Recorder, read_config
@@ -27,8 +27,8 @@ DUMPS = {
 }
 
 
-class RecorderOfOne(Recorder):
-    """A Recorder of one network, which leaves the others as they are."""
+class SingleNetworkRecorder(Recorder):
+    """A Recorder of one network. It changes no program of another network."""
 
     def __init__(self, name, settings, net):
         common = {"dump_mode": 0, "path": str(FOLDER / name), "net_name": "LeNet", "iteration": "all", **settings}
@@ -41,15 +41,18 @@ class RecorderOfOne(Recorder):
         return super().rewrite(program) if program.root() is self._net else None
 
 
-def measure(dumps, rounds, repeat):
-    """Seconds per step in turns, {name: [..]}, and of each first step. Each dump has a network of its own."""
+def measure_dumps(dumps, rounds, repeat):
+    """Return {name: seconds per step in turns} and {name: seconds of the first step}.
+
+    Each dump has a network of its own.
+    """
     ms.set_context(mode=ms.GRAPH_MODE)
-    runs = {name: step_and_batch() for name in ("off", *dumps, "off again")}
-    recorders = {name: RecorderOfOne(name, settings, runs[name][0]).start() for name, settings in dumps.items()}
+    runs = {name: make_step_and_batch() for name in ("off", *dumps, "off again")}
+    recorders = {name: SingleNetworkRecorder(name, settings, runs[name][0]).start() for name, settings in dumps.items()}
 
     def time_steps(name, count):
         start = time.perf_counter()
-        seconds(*runs[name], count)
+        measure_step(*runs[name], count)
         if name in recorders:
             recorders[name].flush()
         return (time.perf_counter() - start) / count
@@ -68,8 +71,8 @@ def measure(dumps, rounds, repeat):
     return times, first
 
 
-def seconds_of_disk(folder, rounds=5):
-    """Seconds in which `numpy.save` alone writes the files of one step, [..]."""
+def measure_disk(folder, rounds=5):
+    """Return the seconds in which `numpy.save` alone writes the files of one step, their number and their bytes."""
     files = {path.name: np.load(path) for path in folder.glob("*.npy")}
     times = []
     for number in range(rounds):
@@ -82,7 +85,7 @@ def seconds_of_disk(folder, rounds=5):
     return times, len(files), sum(array.nbytes for array in files.values())
 
 
-def report(times, first):
+def print_ratios(times, first):
     """Print the ratios to a step without a dump."""
     print(f"{min(times['off']) * 1e3:.2f} ms per step without a dump, best of {len(times['off'])}")
     for name, values in times.items():
@@ -97,10 +100,10 @@ def report(times, first):
 
 def main():
     """Print both tables."""
-    report(*measure(DUMPS, 25, 20))
+    print_ratios(*measure_dumps(DUMPS, 25, 20))
     if "--statistics" not in sys.argv:
-        times, _ = measure({"tensor": {"saved_data": "tensor"}}, 5, 5)
-        disk, count, nbytes = seconds_of_disk(next((FOLDER / "tensor").glob("rank_0/LeNet/*/5")))
+        times, _ = measure_dumps({"tensor": {"saved_data": "tensor"}}, 5, 5)
+        disk, count, nbytes = measure_disk(next((FOLDER / "tensor").glob("rank_0/LeNet/*/5")))
         own, alone = statistics.median(times["tensor"]), statistics.median(disk)
         print(
             f"{count} tensors, {nbytes / 2**20:.1f} MiB: {own * 1e3:.0f} ms per step, {alone * 1e3:.0f} ms by the disk"

@@ -1,8 +1,8 @@
-"""PYNATIVE beside its rivals: a LeNet gradient through the tape against the compiled one, and one binary operator.
+"""Measure PYNATIVE mode: a LeNet gradient through the tape beside the compiled one, and one binary operator.
 
     python benchmarks/eager.py [--mindspore PYTHON] [--torch PYTHON]
 
-The two options name interpreters that have MindSpore or PyTorch; without them their rows are left out.
+The two options name interpreters that have MindSpore or PyTorch. Without an option its row is absent.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import sys
 
 import jax.numpy as jnp
 import numpy as np
-from dispatch import interleaved
+from dispatch import measure_in_turns
 
 from msnb import Tensor, context, nn, ops
 
@@ -65,8 +65,8 @@ class LeNet5(nn.Cell):
         return self.fc3(self.relu(self.fc2(self.relu(self.fc1(x)))))
 
 
-def gradients(batch=4):
-    """The gradient of a LeNet loss by the tape, and compiled."""
+def make_gradients(batch=4):
+    """Return {name: call} of the gradient of a LeNet loss, by the tape and compiled."""
     rng = np.random.default_rng(0)
     net = nn.WithLossCell(LeNet5(), nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
     weights = net.trainable_params()
@@ -74,37 +74,37 @@ def gradients(batch=4):
     y = Tensor(rng.integers(0, 10, batch).astype(np.int32))
     grad = ops.GradOperation(get_by_list=True)(net, weights)
 
-    def run(mode):
+    def make_call(mode):
         def call():
             context.set_context(mode=mode)
             return [g._array for g in grad(x, y)]
 
         return call
 
-    return {"compiled (GRAPH)": run(context.GRAPH_MODE), "tape (PYNATIVE)": run(context.PYNATIVE_MODE)}
+    return {"compiled (GRAPH)": make_call(context.GRAPH_MODE), "tape (PYNATIVE)": make_call(context.PYNATIVE_MODE)}
 
 
-def binary():
-    """x + x on 16 floats."""
+def make_additions():
+    """Return {side: call} of x + x on 16 floats."""
     context.set_context(mode=context.PYNATIVE_MODE)
     x = Tensor(np.ones(16, np.float32))
     j = jnp.ones(16, jnp.float32)
     return {"msnb": lambda: (x + x)._array, "jnp": lambda: j + j}
 
 
-# What `compare.py` times.
+# Rows of `compare.py`.
 TIMED = {
-    "LeNet gradient, compiled": lambda: gradients()["compiled (GRAPH)"],
-    "LeNet gradient, tape": lambda: gradients()["tape (PYNATIVE)"],
-    "x + x": lambda: binary()["msnb"],
-    "x + x, JAX (control)": lambda: binary()["jnp"],
+    "LeNet gradient, compiled": lambda: make_gradients()["compiled (GRAPH)"],
+    "LeNet gradient, tape": lambda: make_gradients()["tape (PYNATIVE)"],
+    "x + x": lambda: make_additions()["msnb"],
+    "x + x, JAX (control)": lambda: make_additions()["jnp"],
 }
 
 
-def rival(python, code):
-    """Median seconds measured by another interpreter."""
-    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout.strip().splitlines()[-1])
+def measure_rival(python, code):
+    """Return the median seconds that another interpreter measures."""
+    process = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    return json.loads(process.stdout.strip().splitlines()[-1])
 
 
 def main():
@@ -113,17 +113,17 @@ def main():
     parser.add_argument("--mindspore")
     parser.add_argument("--torch")
     options = parser.parse_args()
-    result = interleaved(gradients(), rounds=15, repeat=10)
+    result = measure_in_turns(make_gradients(), rounds=15, repeat=10)
     base = result["compiled (GRAPH)"]
     for name, seconds in result.items():
         print(f"LeNet gradient, batch 4   {name:18} {seconds * 1e6:9.1f} us   {seconds / base:5.2f}x")
-    result = interleaved(binary(), rounds=30, repeat=500)
+    result = measure_in_turns(make_additions(), rounds=30, repeat=500)
     for name, python, code in (
         ("MindSpore, synchronous", options.mindspore, _MINDSPORE),
         ("PyTorch", options.torch, _TORCH),
     ):
         if python:
-            result[name] = rival(python, code)
+            result[name] = measure_rival(python, code)
     for name, seconds in result.items():
         print(f"x + x, 16 floats          {name:22} {seconds * 1e6:6.2f} us")
     return 0

@@ -1,9 +1,9 @@
-"""Memory and time of a notebook session that edits one network again and again.
+"""Measure memory and time of a notebook session that edits one network again and again.
 
     python benchmarks/edit_memory.py [--edits N] [--without-views] [--with-cell-ids] [--holders]
 
 Each edit runs the cell of a network of another width: a new class, three training steps in GRAPH mode, gradients, and
-a view as the value of the cell, which IPython stores in `Out`. Printed are the resident memory of both halves of the
+a view as the value of the cell, which IPython stores in `Out`. The output is the resident memory of both halves of the
 session, after a garbage collection and after freed memory has gone back to the system, and the time of the first and
 the last edits. `--holders` prints the objects whose number grows with each edit.
 """
@@ -43,10 +43,11 @@ VIEW = "import msnb\nmsnb.view(net, x)"
 
 
 def main():
+    """Edit the network, and print memory and times."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--edits", type=int, default=150)
     parser.add_argument("--without-views", action="store_true")
-    parser.add_argument("--with-cell-ids", action="store_true", help="the front end tells which cell runs")
+    parser.add_argument("--with-cell-ids", action="store_true", help="the front end sends the id of the cell")
     parser.add_argument("--holders", action="store_true")
     options = parser.parse_args()
     from IPython.core.interactiveshell import InteractiveShell
@@ -59,11 +60,11 @@ def main():
     shell.run_line_magic("load_ext", "msnb")
     memory, seconds, counts = [], [], []
     for edit in range(options.edits):
-        started = time.perf_counter()
-        run_cell(shell, CELL.format(width=32 + edit * 67 % 151))  # small and large ones in each part of the session
+        start = time.perf_counter()
+        run_cell(shell, CELL.format(width=32 + edit * 67 % 151))  # small and large ones throughout the session
         if not options.without_views:
             run_cell(shell, VIEW)
-        seconds.append(time.perf_counter() - started)
+        seconds.append(time.perf_counter() - start)
         memory.append(measure_memory())
         if options.holders:
             counts.append(count_objects())

@@ -1,10 +1,10 @@
-"""Files of others: how long ResNet-50 takes to be exported, looked at and loaded, and how fast it runs when it is back.
+"""Measure the export, the view and the load of ResNet-50, and its speed after a load from ONNX.
 
     python benchmarks/exchange.py [--rounds 15] [--batch 4]
 
-Exports, views and loads are timed as users meet them, the first in a process, each in a process of its own: what is
-loaded for it counts, `import msnb` does not. The Cell of the file and the Cell by hand are run in GRAPH mode by turns;
-the ratios, of seconds and of seconds of CPU, are medians over rounds of one call of each. Both see the same batch.
+Each export, view and load is the first in a process of its own. The modules that it imports count, `import msnb` does
+not. The Cell of the file and the Cell by hand run in GRAPH mode by turns on the same batch. The ratios, of seconds and
+of CPU seconds, are medians over rounds of one call of each.
 """
 
 import argparse
@@ -27,52 +27,52 @@ msnb.alias.install()
 from networks import ResNet50  # noqa: E402
 
 FORMATS = ("ONNX", "MINDIR", "STABLEHLO")
-TRIES = 3
+PROCESSES = 3
 
 
-def resnet(batch):
-    """ResNet-50 in evaluation, and images."""
+def make_resnet(batch):
+    """Return ResNet-50 in evaluation, and images."""
     net = ResNet50().set_train(False)
     return net, Tensor(np.random.default_rng(0).standard_normal((batch, 3, 224, 224)).astype(np.float32))
 
 
-def timed(call):
-    """Seconds of a call, and of CPU."""
+def measure_time(call):
+    """Return the seconds and the CPU seconds of a call."""
     wall, cpu = time.perf_counter(), time.process_time()
     call()
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
 def export(folder, kind):
-    """`timed` of exporting ResNet-50, a batch of one; its Parameters are there."""
-    net, x = resnet(1)
-    return timed(lambda: ms.export(net, x, file_name=str(folder / "resnet"), file_format=kind))
+    """Export ResNet-50 with a batch of one, and return its times. Its Parameters are initialised before."""
+    net, x = make_resnet(1)
+    return measure_time(lambda: ms.export(net, x, file_name=str(folder / "resnet"), file_format=kind))
 
 
 def view(folder, ending):
-    """`timed` until the page of a file's graph, which needs nothing else, is saved."""
-    return timed(lambda: ms.view(str(folder / f"resnet.{ending}")).save(str(folder / "page.html")))
+    """Save the page of a file's graph, and return the times."""
+    return measure_time(lambda: ms.view(str(folder / f"resnet.{ending}")).save(str(folder / "page.html")))
 
 
 def load(folder, ending):
-    """`timed` until a file is a Cell that could be called."""
+    """Load a file as a Cell, and return the times."""
     path = str(folder / f"resnet.{ending}")
-    return timed(lambda: ms.load_onnx(path) if ending == "onnx" else nn.GraphCell(ms.load(path)))
+    return measure_time(lambda: ms.load_onnx(path) if ending == "onnx" else nn.GraphCell(ms.load(path)))
 
 
-def alone(folder, name, argument):
-    """The median seconds, and those of CPU, of a function of this file that is called in fresh processes, as text."""
+def measure_in_processes(folder, name, argument):
+    """Return the median seconds and CPU seconds of a function of this file in fresh processes, as text."""
     command = [sys.executable, __file__, "--folder", str(folder), "--only", name, argument]
-    runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(TRIES)]
-    found = [[float(number) for number in run.split()[-2:]] for run in runs]
-    wall, cpu = (statistics.median(column) for column in zip(*found, strict=True))
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(PROCESSES)]
+    rows = [[float(number) for number in run.split()[-2:]] for run in runs]
+    wall, cpu = (statistics.median(column) for column in zip(*rows, strict=True))
     return f"{wall:7.2f} s   {cpu:6.2f} s of CPU"
 
 
-def side_by_side(folder, batch, rounds):
-    """(seconds by hand, seconds of the Cell of the file, the ratio of these, the ratio of seconds of CPU)."""
+def measure_calls(folder, batch, rounds):
+    """Return (seconds by hand, seconds of the Cell of the file, their ratio, the ratio of CPU seconds)."""
     ms.set_context(mode=ms.GRAPH_MODE)
-    net, x = resnet(batch)
+    net, x = make_resnet(batch)
     ms.export(net, x, file_name=str(folder / "batch"), file_format="ONNX")
     cells = [net, ms.load_onnx(str(folder / "batch.onnx")).set_train(False)]
     for cell in cells * 2:
@@ -80,11 +80,11 @@ def side_by_side(folder, batch, rounds):
     times = []
     for number in range(rounds):
         order = (0, 1) if number % 2 else (1, 0)
-        found = {i: timed(lambda i=i: cells[i](x).asnumpy()) for i in order}
-        times.append((*found[0], *found[1]))
-    hand, _, read, _ = (statistics.median(column) for column in zip(*times, strict=True))
+        seconds = {i: measure_time(lambda i=i: cells[i](x).asnumpy()) for i in order}
+        times.append((*seconds[0], *seconds[1]))
+    by_hand, _, from_file, _ = (statistics.median(column) for column in zip(*times, strict=True))
     wall, cpu = (statistics.median(row[2 + i] / row[i] for row in times) for i in (0, 1))
-    return hand, read, wall, cpu
+    return by_hand, from_file, wall, cpu
 
 
 def main(options):
@@ -92,14 +92,14 @@ def main(options):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for kind in FORMATS:
-            seconds = alone(folder, "export", kind)
+            seconds = measure_in_processes(folder, "export", kind)
             print(f"export to {kind:22} {seconds}   {os.path.getsize(folder / f'resnet.{kind.lower()}') / 1e6:6.1f} MB")
         for ending in ("onnx", "mindir"):
-            print(f"view of the {ending:20} {alone(folder, 'view', ending)}")
-            print(f"Cell of the {ending:20} {alone(folder, 'load', ending)}")
-        hand, read, wall, cpu = side_by_side(folder, options.batch, options.rounds)
-        print(f"one call by hand, batch {options.batch:8} {hand * 1e3:7.1f} ms")
-        print(f"one call of the ONNX file        {read * 1e3:7.1f} ms   {wall:.3f}x, of CPU {cpu:.3f}x")
+            print(f"view of the {ending:20} {measure_in_processes(folder, 'view', ending)}")
+            print(f"Cell of the {ending:20} {measure_in_processes(folder, 'load', ending)}")
+        by_hand, from_file, wall, cpu = measure_calls(folder, options.batch, options.rounds)
+        print(f"one call by hand, batch {options.batch:8} {by_hand * 1e3:7.1f} ms")
+        print(f"one call of the ONNX file        {from_file * 1e3:7.1f} ms   {wall:.3f}x, of CPU {cpu:.3f}x")
 
 
 if __name__ == "__main__":

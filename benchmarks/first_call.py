@@ -1,11 +1,11 @@
-"""Time of the first call of a network and of its first ten: cold, with programs on disk, and with MindSpore.
+"""Measure the first call of a network and its first ten: cold, with programs on disk, and with MindSpore.
 
     python benchmarks/first_call.py [--mindspore PYTHON] [--mindcv FOLDER] [--rounds 3] [ROW...]
 
-Each figure is that of a fresh process, by turns; importing and making the network are not part of it. PYTHON is an
-interpreter with MindSpore 2, FOLDER contains the package mindcv, whose networks are rows then. The networks are written
-once and run on both. Cold: nothing is on disk; warm: what the cold run compiled is there; full and quick: nothing is,
-with `compile_effort`. Printed are medians of wall seconds.
+Each figure comes from a fresh process, by turns, and excludes imports and the construction of the network. PYTHON is an
+interpreter with MindSpore 2. FOLDER contains the package mindcv, whose networks then are rows too. Both frameworks run
+the same source. Cold: nothing is on disk. Warm: the programs of the cold run are on disk. Full and quick: nothing is on
+disk, and `compile_effort` has this value. The table has medians of wall seconds.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import tempfile
 import time
 
 ROWS = ["lenet", "resnet50", "encoder", "gru", "lenet forward, PYNATIVE", "lenet, PYNATIVE"]
-OF_MINDCV = ["resnet18", "mobilenet_v2_100", "mobilenet_v3_small_100"]
+ROWS_OF_MINDCV = ["resnet18", "mobilenet_v2_100", "mobilenet_v3_small_100"]
 STEPS = 10
 
 
@@ -52,8 +52,8 @@ def make_network(name):
     return create_model(name, num_classes=10), (2, 3, 64, 64)
 
 
-def child(row):
-    """Run one row in this process, by whatever `import mindspore` gives."""
+def run_row(row):
+    """Run one row in this process, with the module that `import mindspore` imports."""
     name, _, mode = row.partition(", ")
     name, _, is_forward = name.partition(" ")
     if "--msnb" in sys.argv:
@@ -84,13 +84,13 @@ def child(row):
     print(json.dumps([first, time.perf_counter() - start]))
 
 
-def run(python, row, *options, **environment):
+def run_in_process(python, row, *options, **environment):
     """Return [seconds of the first step, seconds of the first ten] of a fresh process."""
     command = [python, __file__, "--child", row, *options]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
-    if done.returncode:
-        raise SystemExit(f"{row} failed:\n{done.stderr[-2000:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+    process = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+    if process.returncode:
+        raise SystemExit(f"{row} failed:\n{process.stderr[-2000:]}")
+    return json.loads(process.stdout.splitlines()[-1])
 
 
 def main():
@@ -105,16 +105,18 @@ def main():
         os.environ["PYTHONPATH"] = os.pathsep.join([os.environ.get("PYTHONPATH", ""), options.mindcv])
     names = ["cold", "warm", "full", "quick", "MindSpore"]
     print(f"{'seconds: first step (ten steps)':34}" + "".join(f"{name:>16}" for name in names))
-    for row in options.row or ROWS + OF_MINDCV * bool(options.mindcv):
+    for row in options.row or ROWS + ROWS_OF_MINDCV * bool(options.mindcv):
         times = {name: [] for name in names}
         for _ in range(options.rounds):
             with tempfile.TemporaryDirectory() as cache:
                 for name in ("cold", "warm"):
-                    times[name].append(run(sys.executable, row, "--msnb", MSNB_CACHE=cache, MSNB_COMPILE_CACHE=""))
+                    times[name].append(
+                        run_in_process(sys.executable, row, "--msnb", MSNB_CACHE=cache, MSNB_COMPILE_CACHE="")
+                    )
             for name in ("full", "quick"):
-                times[name].append(run(sys.executable, row, "--msnb", f"--{name}", MSNB_COMPILE_CACHE="0"))
+                times[name].append(run_in_process(sys.executable, row, "--msnb", f"--{name}", MSNB_COMPILE_CACHE="0"))
             if options.mindspore:
-                times["MindSpore"].append(run(options.mindspore, row))
+                times["MindSpore"].append(run_in_process(options.mindspore, row))
         cells = [
             [statistics.median(column) for column in zip(*times[name], strict=True)] for name in names if times[name]
         ]
@@ -122,4 +124,4 @@ def main():
 
 
 if __name__ == "__main__":
-    child(sys.argv[2]) if "--child" in sys.argv else main()
+    run_row(sys.argv[2]) if "--child" in sys.argv else main()

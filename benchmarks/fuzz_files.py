@@ -1,13 +1,13 @@
-"""Damaged MINDIR, ONNX and event files: every one is read or refused with a sentence.
+"""Open damaged MINDIR, ONNX and event files, and count those that are neither read nor refused with a sentence.
 
     python benchmarks/fuzz_files.py onnx|mindir|events [--files 20000] [--first 0] [--seeds FOLDER] [--room 1024]
         [--seconds 30]
 
-Of an event file each record gets a checksum that fits, after it was damaged.
+A damaged record of an event file gets a checksum that fits.
 
-File number n is the same each time; what is damaged is kept in FOLDER, if one is given. A child opens them with no more
-address space than it has when it starts and --room MB; it begins anew every 1000 files, after a crash, and after a file
-that took longer than --seconds.
+File number n is the same each time. FOLDER has the files to damage; they are written there if it is empty. A child
+process opens the damaged files, with --room MB of address space more than it has at its start. A new child starts every
+1000 files, after a crash, and after a file that takes longer than --seconds.
 """
 
 import argparse
@@ -33,11 +33,11 @@ from msnb import ir  # noqa: E402
 from msnb.formats import event_records, lineage_events, mindir, onnx, protobuf, summary_events  # noqa: E402
 
 SCHEMAS = {"onnx": onnx.SCHEMA, "mindir": mindir.SCHEMA, "events": None}
-ONCE = 1000
+FILES_PER_CHILD = 1000
 
 
-def seeds(kind, folder):
-    """Write the files that are damaged: MindSpore's golden ones; networks as ONNX, and onnx's own tests of nodes."""
+def write_seeds(kind, folder):
+    """Write the files to damage: MindSpore's golden files, networks as ONNX, and onnx's own tests of nodes."""
     if kind == "events":
         for path in sorted((ROOT / "tests" / "golden" / "summaries").iterdir()):
             (folder / f"{path.name}.events").write_bytes(path.read_bytes())
@@ -59,12 +59,12 @@ def seeds(kind, folder):
             if len(data) < 1 << 16:
                 path.write_bytes(data)
                 try:
-                    opened(str(path), kind)
-                except (ValueError, NotImplementedError):  # nothing would be learnt of a damaged one
+                    open_file(str(path), kind)
+                except (ValueError, NotImplementedError):  # a damaged copy is refused as well
                     path.unlink()
 
 
-def opened(path, kind):
+def open_file(path, kind):
     """Open a file as its reader does, its weights included."""
     if kind == "events":
         for _ in lineage_events.lineage_events(path):
@@ -80,13 +80,13 @@ def opened(path, kind):
     dict(graph.weights)
 
 
-def damaged(seed, rng, kind):
-    """The bytes of a damaged file."""
+def damage_file(seed, rng, kind):
+    """Return the bytes of a damaged copy of `seed`."""
     if kind != "events":
         return mutate(seed.read_bytes(), rng, SCHEMAS[kind])
     payloads = [payload for payload, _ in event_records.records(seed)]
-    chosen = rng.randrange(len(payloads))
-    changed = bytearray(payloads[chosen])
+    index = rng.randrange(len(payloads))
+    changed = bytearray(payloads[index])
     for _ in range(rng.randint(1, 8)):
         at = rng.randrange(len(changed) + 1)
         if rng.random() < 0.6 and at < len(changed):
@@ -95,18 +95,18 @@ def damaged(seed, rng, kind):
             del changed[at : at + rng.randint(1, 40)]
         else:
             changed[at:at] = rng.randbytes(rng.randint(1, 12))
-    payloads[chosen] = bytes(changed)
+    payloads[index] = bytes(changed)
     data = b"".join(map(event_records.frame, payloads))
     return data if rng.random() < 0.9 else data[: rng.randrange(len(data))]
 
 
-def child(kind, folder, first, count, room):
-    """Open files number `first` on; a line of JSON before each, and after it what came of it."""
+def open_files(kind, folder, first, count, room):
+    """Open `count` files from number `first` on. Print a line of JSON before each file, and its result after it."""
     paths = sorted(pathlib.Path(folder).glob(f"*.{kind}"))
     path = pathlib.Path(tempfile.gettempdir(), f"damaged-{os.getpid()}.{kind}")
-    for seed in paths[:3]:  # what is loaded once is loaded
+    for seed in paths[:3]:  # modules that are imported once take no room later
         try:
-            opened(str(seed), kind)
+            open_file(str(seed), kind)
         except NotImplementedError:
             pass
     size = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -114,57 +114,57 @@ def child(kind, folder, first, count, room):
     for number in range(first, first + count):
         rng = random.Random(f"{kind} {number}")
         seed = rng.choice(paths)
-        path.write_bytes(damaged(seed, rng, kind))
+        path.write_bytes(damage_file(seed, rng, kind))
         print(json.dumps([number, seed.name]), flush=True)
         try:
-            opened(str(path), kind)
-            told = "read"
+            open_file(str(path), kind)
+            result = "read"
         except (ValueError, NotImplementedError) as error:
-            told = "refused" if str(error) else "refused without a sentence"
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it is what is looked for
-            told = f"{type(error).__name__}: {error}"[:300]
-        print(json.dumps(told), flush=True)
+            result = "refused" if str(error) else "refused without a sentence"
+        except BaseException as error:  # noqa: BLE001 - any other error is a failure
+            result = f"{type(error).__name__}: {error}"[:300]
+        print(json.dumps(result), flush=True)
     path.unlink()
 
 
-def line(process, seconds):
-    """The next line of the child, which nothing buffers; None when it is late, b"" when it has ended."""
+def read_line(process, seconds):
+    """Return the next line of the child, without a buffer: None if it is late, b"" if it has ended."""
     ready, _, _ = select.select([process.stdout], [], [], seconds)
     return process.stdout.readline() if ready else None
 
 
 def main(options):
-    """Open the files in children; prints what came of them."""
-    counts, wrong, slowest = {"read": 0, "refused": 0}, [], (0.0, None)
-    with tempfile.TemporaryDirectory() as made:
-        folder = options.seeds or made
+    """Open the files in child processes, and print the counts and the failures."""
+    counts, failures, slowest = {"read": 0, "refused": 0}, [], (0.0, None)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.seeds or temporary
         pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
         if not any(pathlib.Path(folder).glob(f"*.{options.kind}")):
-            seeds(options.kind, pathlib.Path(folder))
+            write_seeds(options.kind, pathlib.Path(folder))
         number, end = options.first, options.first + options.files
         while number < end:
             command = [sys.executable, __file__, options.kind, "--child", folder, "--first", str(number)]
-            command += ["--files", str(min(ONCE, end - number)), "--room", str(options.room)]
+            command += ["--files", str(min(FILES_PER_CHILD, end - number)), "--room", str(options.room)]
             with subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0) as process:
-                while begun := line(process, 300):
-                    number, seed = json.loads(begun)
+                while announcement := read_line(process, 300):
+                    number, seed = json.loads(announcement)
                     start = time.perf_counter()
-                    told = line(process, options.seconds)
+                    result = read_line(process, options.seconds)
                     slowest = max(slowest, (time.perf_counter() - start, number))
-                    told = "hangs" if told is None else json.loads(told) if told else "crashes"
-                    if told in counts:
-                        counts[told] += 1
+                    result = "hangs" if result is None else json.loads(result) if result else "crashes"
+                    if result in counts:
+                        counts[result] += 1
                     else:
-                        wrong.append((number, seed, told))
-                        print(*wrong[-1], flush=True)
+                        failures.append((number, seed, result))
+                        print(*failures[-1], flush=True)
                     number += 1
-                    if told in ("hangs", "crashes"):
+                    if result in ("hangs", "crashes"):
                         break
                 process.kill()
             print(f"... {number - options.first}", file=sys.stderr, flush=True)
     print(
         f"{options.files} damaged {options.kind} files: {counts['read']} read, {counts['refused']} refused, "
-        f"{len(wrong)} neither; the slowest, {slowest[1]}, in {slowest[0]:.2f} s"
+        f"{len(failures)} neither; the slowest, {slowest[1]}, in {slowest[0]:.2f} s"
     )
 
 
@@ -179,6 +179,6 @@ if __name__ == "__main__":
     parser.add_argument("--child", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.child:
-        child(chosen.kind, chosen.child, chosen.first, chosen.files, chosen.room)
+        open_files(chosen.kind, chosen.child, chosen.first, chosen.files, chosen.room)
     else:
         main(chosen)

@@ -1,10 +1,9 @@
-"""What recording gradients costs a LeNet step of 32 samples: with and without a GradientMonitor, in turns; and how long
-a first look at a network takes.
+"""Measure the cost of a GradientMonitor for a LeNet step of 32 samples, in turns, and the time of a first look.
 
     python benchmarks/gradients.py          # both
     python benchmarks/gradients.py --looks  # the first looks alone
 
-A look is `inspect_gradients` in a fresh process with nothing on disk, until what a notebook shows is there.
+A look is `inspect_gradients` in a fresh process with nothing on disk, up to the data that a notebook shows.
 """
 
 import contextlib
@@ -24,7 +23,7 @@ from msnb.insight.gradients import GradientMonitor
 
 
 class LeNet5(nn.Cell):
-    """Two convolutions, three fully connected layers."""
+    """LeNet-5: two convolutions, three fully connected layers."""
 
     def __init__(self):
         super().__init__()
@@ -41,8 +40,8 @@ class LeNet5(nn.Cell):
         return self.fc3(self.relu(self.fc2(self.relu(self.fc1(x)))))
 
 
-def step_and_batch():
-    """A train step and its inputs."""
+def make_step_and_batch():
+    """Return a train step and its inputs."""
     rng = np.random.default_rng(0)
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
     net = LeNet5()
@@ -51,8 +50,8 @@ def step_and_batch():
     return step, x, Tensor(rng.integers(0, 10, 32).astype(np.int32))
 
 
-def seconds(step, x, y, repeat):
-    """Seconds per step of a loop that waits for its last loss only, as a training does."""
+def measure_step(step, x, y, repeat):
+    """Return the seconds per step of a loop that waits for its last loss only, as a training does."""
     start = time.perf_counter()
     for _ in range(repeat):
         loss = step(x, y)
@@ -60,54 +59,54 @@ def seconds(step, x, y, repeat):
     return (time.perf_counter() - start) / repeat
 
 
-def graph(level, rounds=25, repeat=20):
-    """Seconds per step in turns: {name: [..]}, and how long the first step took as it is and observed.
+def measure_graph(level, rounds=25, repeat=20):
+    """Return {name: seconds per step in turns}, and the seconds of the first step without and with a monitor.
 
-    The monitor looks at one of three equal networks, and leaves the programs of the others as they are.
+    The monitor observes one of three equal networks. It changes no program of the others.
     """
     ms.set_context(mode=ms.GRAPH_MODE)
-    runs = {name: step_and_batch() for name in ("off", "on", "off again")}
+    runs = {name: make_step_and_batch() for name in ("off", "on", "off again")}
     with GradientMonitor(level, keep=100, net=runs["on"][0].network):
-        first = {name: seconds(*run, 1) for name, run in runs.items()}
+        first = {name: measure_step(*run, 1) for name, run in runs.items()}
         times = {name: [] for name in runs}
         for _ in range(rounds):
             for name, run in runs.items():
-                times[name].append(seconds(*run, repeat))
+                times[name].append(measure_step(*run, repeat))
     return times, first["off"], first["on"]
 
 
-def pynative(level, rounds=6, repeat=20):
-    """The same operator by operator; here the monitor is put on and taken off, and a few steps warm up after it."""
+def measure_pynative(level, rounds=6, repeat=20):
+    """Return the figures of `measure_graph` in PYNATIVE mode. A few steps warm up after each change of the monitor."""
     ms.set_context(mode=ms.PYNATIVE_MODE)
-    run = step_and_batch()
+    run = make_step_and_batch()
     times = {"off": [], "on": [], "off again": []}
-    first = seconds(*run, 1)
+    first = measure_step(*run, 1)
     monitor = GradientMonitor(level, keep=100)
     with monitor:
-        watched = seconds(*run, 1)
+        first_observed = measure_step(*run, 1)
     for _ in range(rounds):
         for name in times:
             with monitor if name == "on" else contextlib.nullcontext():
-                seconds(*run, 5)
-                times[name].append(seconds(*run, repeat))
-    return times, first, watched
+                measure_step(*run, 5)
+                times[name].append(measure_step(*run, repeat))
+    return times, first, first_observed
 
 
-def one_step(level=None):
-    """A call that runs a LeNet step, observed by a GradientMonitor that stays open where there is a level."""
+def make_step_call(level=None):
+    """Return a call that runs a LeNet step. With a level, a GradientMonitor observes it and stays open."""
     ms.set_context(mode=ms.GRAPH_MODE)
-    step, x, y = step_and_batch()
+    step, x, y = make_step_and_batch()
     if level:
         GradientMonitor(level, keep=100, net=step.network).__enter__()
     return lambda: step(x, y)._array
 
 
-def look(name, mode, level):
-    """[wall, CPU seconds] of a first look, in this process."""
+def measure_look(name, mode, level):
+    """Return the wall and CPU seconds of a first look, in this process."""
     import msnb.alias
 
     msnb.alias.install()
-    from networks import ResNet50  # which says mindspore
+    from networks import ResNet50  # imports mindspore
 
     from msnb.notebook.gradients import inspect_gradients
 
@@ -122,37 +121,37 @@ def look(name, mode, level):
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
-def looks():
-    """Print how long first looks take, each in a process of its own."""
+def print_looks():
+    """Print the times of first looks, each in a process of its own."""
     print("first look             level        wall      CPU")
     for name in ("lenet", "resnet50"):
         for mode in ("GRAPH", "PYNATIVE"):
             for level in ("parameters", "all"):
                 with tempfile.TemporaryDirectory() as cache:
                     command = [sys.executable, __file__, "--look", name, mode, level]
-                    done = subprocess.run(command, check=True, stdout=-1, env={**os.environ, "MSNB_CACHE": cache})
-                wall, cpu = json.loads(done.stdout.splitlines()[-1])
+                    process = subprocess.run(command, check=True, stdout=-1, env={**os.environ, "MSNB_CACHE": cache})
+                wall, cpu = json.loads(process.stdout.splitlines()[-1])
                 print(f"{name:<10} {mode:<11} {level:<11} {wall:5.1f} s  {cpu:5.1f} s", flush=True)
 
 
-# What `compare.py` times.
+# Rows of `compare.py`.
 TIMED = {
-    "LeNet step": one_step,
-    "observed, Parameters": lambda: one_step("parameters"),
-    "observed, all": lambda: one_step("all"),
+    "LeNet step": make_step_call,
+    "observed, Parameters": lambda: make_step_call("parameters"),
+    "observed, all": lambda: make_step_call("all"),
 }
 
 
 def main():
     """Print the table."""
     print("mode      level        off       on        off again    cost   of minima   first step, observed")
-    for measure in (graph, pynative):
+    for mode, measure in (("GRAPH", measure_graph), ("PYNATIVE", measure_pynative)):
         for level in ("parameters", "all"):
             times, own, observed = measure(level)
             off, on, again = (statistics.median(t) for t in times.values())
             low_off, low_on, low_again = (min(t) for t in times.values())
             print(
-                f"{measure.__name__.upper():<9} {level:<11} {off * 1e3:6.2f} ms {on * 1e3:6.2f} ms "
+                f"{mode:<9} {level:<11} {off * 1e3:6.2f} ms {on * 1e3:6.2f} ms "
                 f"{again * 1e3:6.2f} ms {on / min(off, again) - 1:+9.0%} {low_on / min(low_off, low_again) - 1:+9.0%}"
                 f"      {own:.1f} s, {observed:.1f} s"
             )
@@ -160,9 +159,9 @@ def main():
 
 if __name__ == "__main__":
     if "--look" in sys.argv:
-        print(json.dumps(look(*sys.argv[2:])))
+        print(json.dumps(measure_look(*sys.argv[2:])))
     elif "--looks" in sys.argv:
-        looks()
+        print_looks()
     else:
         main()
-        looks()
+        print_looks()

@@ -1,4 +1,4 @@
-"""The graph view in a headless chromium: how soon a train step is seen, how it opens and moves, what it costs.
+"""Measure the graph view of a train step in a headless chromium: first paint, expansion, panning, sizes.
 
     python benchmarks/graph_view.py
 
@@ -67,15 +67,15 @@ class Transformer(nn.Cell):
         return self.head(self.blocks(x).mean(1))
 
 
-def step(blocks):
-    """A train step of a transformer."""
+def make_step(blocks):
+    """Return a train step of a transformer."""
     net = Transformer(blocks)
     loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
     return nn.TrainOneStepCell(loss, nn.SGD(net.trainable_params(), 0.1)).set_train()
 
 
-def program(blocks):
-    return program_of(step(blocks), Tensor(np.ones((2, 8, 32), np.float32)), Tensor(np.zeros(2, np.int32)))
+def trace_step(blocks):
+    return program_of(make_step(blocks), Tensor(np.ones((2, 8, 32), np.float32)), Tensor(np.zeros(2, np.int32)))
 
 
 OPEN_ONE = """() => new Promise(done => {
@@ -103,94 +103,95 @@ READY = """window.tasks = []; window.readyAt = null;
         .observe(document, {subtree: true, childList: true, attributes: true});"""
 
 
-def measure(browser, page_file):
-    """{what: number} of one visit to a page."""
-    asked = []
+def measure_page(browser, page_file):
+    """Return {title: number} of one visit to a page."""
+    requests = []
     page = browser.new_page(viewport={"width": 1200, "height": 800})
-    page.route("http*://**", lambda route: (asked.append(route.request.url), route.abort()))
+    page.route("http*://**", lambda route: (requests.append(route.request.url), route.abort()))
     page.add_init_script(READY)
     page.goto(page_file.as_uri())
     page.wait_for_function("() => window.readyAt !== null")
-    found = {"browser: open, ms": page.evaluate("readyAt"), "open, longest task, ms": longest(page)}
+    figures = {"browser: open, ms": page.evaluate("readyAt"), "open, longest task, ms": longest_task(page)}
     page.locator(".stage > svg").press("0")
     page.wait_for_timeout(150)
     if page.locator('.n[aria-expanded="false"]').count():
-        found["expand one scope, ms"] = page.evaluate(OPEN_ONE)
+        figures["expand one scope, ms"] = page.evaluate(OPEN_ONE)
     page.click("[data-do=in]")
-    found["pan, frames/s"] = page.evaluate(PAN)
+    figures["pan, frames/s"] = page.evaluate(PAN)
     page.evaluate("tasks.length = 0")
-    started = time.perf_counter()
+    start = time.perf_counter()
     page.click("text=expand")
     page.wait_for_function("() => document.querySelector('.busy').textContent === ''", timeout=120000)
     page.wait_for_timeout(300)
-    found["expand all, s"] = time.perf_counter() - started - 0.3
-    found["expand all, longest task, ms"] = longest(page)
-    found["pan with all open, frames/s"] = page.evaluate(PAN)
-    found["requests to the network"] = len(asked)
+    figures["expand all, s"] = time.perf_counter() - start - 0.3
+    figures["expand all, longest task, ms"] = longest_task(page)
+    figures["pan with all open, frames/s"] = page.evaluate(PAN)
+    figures["requests to the network"] = len(requests)
     page.close()
-    return found
+    return figures
 
 
-def longest(page):
+def longest_task(page):
     return max(page.evaluate("tasks"), default=0.0)
 
 
-def made(blocks):
-    """(GraphView, {what: number}) of a train step."""
-    started = time.perf_counter()
-    traced = program(blocks)
-    tracing = time.perf_counter() - started
-    reading, showing = [], []
+def make_view(blocks):
+    """Return (GraphView, {title: number}) of a train step."""
+    start = time.perf_counter()
+    traced = trace_step(blocks)
+    trace_seconds = time.perf_counter() - start
+    read_seconds, save_seconds = [], []
     for _ in range(ROUNDS if blocks < 100 else 1):
-        started = time.thread_time()
+        start = time.thread_time()
         stages = Stages(traced, "Step")
         view = GraphView({stages.main: stages[stages.main]})
         payload = view.payload
-        reading.append(time.thread_time() - started)
+        read_seconds.append(time.thread_time() - start)
         data, _ = view._repr_mimebundle_()
-        showing.append(time.thread_time() - started)
-    found = {
+        save_seconds.append(time.thread_time() - start)
+    figures = {
         "nodes": len(view.graph),
-        "trace, ms": 1000 * tracing,
-        "python: read, pack, CPU ms": 1000 * min(reading),
-        "python: and all saved forms, CPU ms": 1000 * min(showing),
+        "trace, ms": 1000 * trace_seconds,
+        "python: read, pack, CPU ms": 1000 * min(read_seconds),
+        "python: and all saved forms, CPU ms": 1000 * min(save_seconds),
         "payload, bytes/node": len(payload) / len(view.graph),
     }
     module = pathlib.Path(graph_view.__file__).with_name("widget.js").stat().st_size
     state = len(view.saved_payload) * 4 / 3 + module
-    found["notebook grows by, kB"] = (len(json.dumps(data)) + state) / 1000
-    return view, found
+    figures["notebook grows by, kB"] = (len(json.dumps(data)) + state) / 1000
+    return view, figures
 
 
-def reading(blocks, saved):
-    """A call that reads a traced step and packs it for the browser; with `saved`, everything a notebook stores too."""
+def make_reading(blocks, is_saved):
+    """Return a call that reads a traced step and packs it for the browser, and with `saved` for a notebook file too."""
     ms.set_context(mode=ms.GRAPH_MODE)
-    traced = program(blocks)
+    traced = trace_step(blocks)
 
     def call():
         stages = Stages(traced, "Step")
         view = GraphView({stages.main: stages[stages.main]})
-        return view._repr_mimebundle_() if saved else view.payload
+        return view._repr_mimebundle_() if is_saved else view.payload
 
     return call
 
 
-def tracing(blocks):
-    """A call that makes a network and traces its step."""
+def make_tracing(blocks):
+    """Return a call that makes a network and traces its step."""
     ms.set_context(mode=ms.GRAPH_MODE)
-    return lambda: program(blocks)
+    return lambda: trace_step(blocks)
 
 
-# What `compare.py` times.
+# Rows of `compare.py`.
 TIMED = {
-    "trace 3 blocks": lambda: tracing(3),
-    "read 3 blocks": lambda: reading(3, saved=False),
-    "read and store 3 blocks": lambda: reading(3, saved=True),
-    "read 52 blocks": lambda: reading(52, saved=False),
+    "trace 3 blocks": lambda: make_tracing(3),
+    "read 3 blocks": lambda: make_reading(3, is_saved=False),
+    "read and store 3 blocks": lambda: make_reading(3, is_saved=True),
+    "read 52 blocks": lambda: make_reading(52, is_saved=False),
 }
 
 
 def main():
+    """Print the figures for three sizes of the network, or for those of the command line."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None or importlib.util.find_spec("playwright") is None:
         print("graph view: not measured, chromium or playwright is missing")
@@ -198,18 +199,18 @@ def main():
     from playwright.sync_api import sync_playwright
 
     ms.set_context(mode=ms.GRAPH_MODE)
-    print(f"best of {ROUNDS} (other work on the machine only makes things slower)")
+    print(f"best of {ROUNDS}, because other work on the machine can only add time")
     sizes = [int(size) for size in sys.argv[1:]] or [3, 52, 520]
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         for blocks in sizes:
-            view, found = made(blocks)
+            view, figures = make_view(blocks)
             file = pathlib.Path(folder) / f"{blocks}.html"
             file.write_text(view.html(), encoding="utf-8")
-            rounds = [measure(browser, file) for _ in range(ROUNDS if blocks < 100 else 1)]
-            found |= {key: (max if "frames" in key else min)(each[key] for each in rounds) for key in rounds[0]}
+            rounds = [measure_page(browser, file) for _ in range(ROUNDS if blocks < 100 else 1)]
+            figures |= {key: (max if "frames" in key else min)(each[key] for each in rounds) for key in rounds[0]}
             print(f"\nTransformer, {blocks} blocks")
-            for key, value in found.items():
+            for key, value in figures.items():
                 print(f"  {key:36} {value:10.1f}" if isinstance(value, float) else f"  {key:36} {value:8}")
         browser.close()
 

@@ -1,11 +1,11 @@
-"""What `import msnb` adds to `import jax`, and which modules take most of it.
+"""Measure the time that `import msnb` adds to `import jax`, and the modules that take most of it.
 
     python benchmarks/imports.py [--rounds 9] [--modules 15]
     python benchmarks/compare.py OLD NEW imports
 
-Each figure is the median over fresh processes, by turns, with all bytecode there: the first of them, which is not
-counted, writes it to a folder that goes afterwards. The modules are those that `python -X importtime` names, with
-their own time and that of what they were the first to import.
+Each figure is the median over fresh processes, by turns, with all bytecode on disk. A first process, which does not
+count, writes it to a temporary folder. The modules are those that `python -X importtime` names, with their own time and
+that of the modules they are the first to import.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-_TIMED = """
+_MEASURE = """
 import json, time
 wall, cpu = time.perf_counter(), time.process_time()
 import {0}
@@ -29,31 +29,31 @@ print(json.dumps([time.perf_counter() - wall, time.process_time() - cpu]))
 _LINE = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \|\s*(\S+)")
 
 
-def run(environment, *arguments):
-    """The finished process of this Python."""
+def run_python(environment, *arguments):
+    """Run this Python and return the finished process."""
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True, env=environment)
 
 
-def largest(environment, count):
-    """[(own seconds, with what it imports, module)] of the modules of msnb that take longest."""
-    lines = map(_LINE.match, run(environment, "-X", "importtime", "-c", "import jax, msnb").stderr.splitlines())
+def list_largest_modules(environment, count):
+    """Return [(own seconds, seconds with imports, module)] of the modules of msnb that take longest."""
+    lines = map(_LINE.match, run_python(environment, "-X", "importtime", "-c", "import jax, msnb").stderr.splitlines())
     rows = [(int(line[1]) / 1e6, int(line[2]) / 1e6, line[3]) for line in lines if line]
     return sorted([row for row in rows if row[2].split(".")[0] == "msnb"], reverse=True)[:count]
 
 
 @functools.cache
-def compiled():
-    """The environment in which all bytecode is there, in a folder that goes when this process ends."""
+def make_environment():
+    """Return an environment with all bytecode in a folder that is removed when this process ends."""
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
-    run(environment, "-c", "import msnb")
+    run_python(environment, "-c", "import msnb")
     return environment
 
 
 TIMED = {
-    "import msnb": lambda: lambda: run(compiled(), "-c", "import msnb").stdout,
-    "import jax (control)": lambda: lambda: run(compiled(), "-c", "import jax").stdout,
+    "import msnb": lambda: lambda: run_python(make_environment(), "-c", "import msnb").stdout,
+    "import jax (control)": lambda: lambda: run_python(make_environment(), "-c", "import jax").stdout,
 }
 
 
@@ -64,18 +64,20 @@ def main():
     parser.add_argument("--modules", type=int, default=15)
     options = parser.parse_args()
     times = {"jax": [], "msnb": []}
-    environment = compiled()
+    environment = make_environment()
     for _ in range(options.rounds):
-        for name, found in times.items():
-            found.append(json.loads(run(environment, "-c", _TIMED.format(name)).stdout))
-    rows = largest(environment, options.modules)
-    middle = {name: [statistics.median(column) for column in zip(*found)] for name, found in times.items()}
-    for name, (wall, cpu) in middle.items():
+        for name, rows_of_name in times.items():
+            rows_of_name.append(json.loads(run_python(environment, "-c", _MEASURE.format(name)).stdout))
+    rows = list_largest_modules(environment, options.modules)
+    medians = {
+        name: [statistics.median(column) for column in zip(*rows_of_name)] for name, rows_of_name in times.items()
+    }
+    for name, (wall, cpu) in medians.items():
         print(f"import {name:12} {wall:6.3f} s   {cpu:6.3f} s of CPU")
-    added = [after - before for before, after in zip(*middle.values(), strict=True)]
+    added = [after - before for before, after in zip(*medians.values(), strict=True)]
     print(f"msnb adds {'':9} {added[0]:6.3f} s   {added[1]:6.3f} s of CPU\n")
-    for own, whole, name in rows:
-        print(f"{own * 1e3:7.1f} ms   {whole * 1e3:7.1f} ms   {name}")
+    for own, with_imports, name in rows:
+        print(f"{own * 1e3:7.1f} ms   {with_imports * 1e3:7.1f} ms   {name}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""How soon the graph of an unexecuted cell follows an edit in JupyterLab, on an idle kernel.
+"""Measure the delay from an edit of an unexecuted cell in JupyterLab to its graph, on an idle kernel.
 
     python benchmarks/live_edit.py
 
 A key is pressed in the cell of a network of about 300 operators whose graph is open below it; the time ends when the
-browser has drawn the new operator. It holds the quarter of a second for which the extension waits for the next key.
+browser has drawn the new operator. It includes the quarter second for which the extension waits for the next key.
 Needs chromium, playwright and JupyterLab, as the tests in a browser do.
 """
 
@@ -12,9 +12,10 @@ import statistics
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests" / "notebook"))
+TESTS = pathlib.Path(__file__).parents[1] / "tests"
+sys.path[:0] = [str(TESTS), str(TESTS / "notebook")]
 
-from browsing import CHROMIUM, FLAGS, TOKEN, line, opened, serve, stop  # noqa: E402
+from browsing import CHROMIUM, FLAGS, TOKEN, Jupyter, line, opened  # noqa: E402
 
 ROUNDS = 12
 CELL = """%%mindspore -m graph --ir
@@ -48,31 +49,35 @@ def main():
     """Print the times in milliseconds."""
     from playwright.sync_api import sync_playwright
 
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
-        process, address = serve(pathlib.Path(folder), "jupyterlab", {"live.ipynb": ["%load_ext msnb", CELL]})
+    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as play:
+        folder = pathlib.Path(temporary)
+        (folder / "jupyter").mkdir()
+        server = Jupyter(folder / "jupyter")
         browser = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
-            page = opened(browser, f"{address}/lab/tree/live.ipynb?token={TOKEN}", ".msnb-graph[data-ready]")
-            page.wait_for_timeout(3000)
-            times = [_edit(page) for _ in range(ROUNDS)]
+            with server.project(folder, "live", {"live.ipynb": ["%load_ext msnb", CELL]}):
+                url = f"{server.address}/lab/tree/live/live.ipynb?token={TOKEN}"
+                page = opened(browser, url, ".msnb-graph[data-ready]")
+                page.wait_for_timeout(3000)
+                times = [measure_edit(page) for _ in range(ROUNDS)]
             print("edited to drawn, ms:", *map(round, times))
             print(f"median {statistics.median(times):.0f}, shortest {min(times):.0f}, longest {max(times):.0f}")
         finally:
             browser.close()
-            stop(process)
+            server.close()
 
 
-def _edit(page):
-    """Milliseconds from the insertion of a text to the picture with its operator; then the text is taken out again."""
+def measure_edit(page):
+    """Return the milliseconds from the insertion of a text to the picture with its operator; then undo the edit."""
     line(page, "return self.head").click()
     page.keyboard.press("End")
     page.wait_for_timeout(700)  # the cursor has been followed as well
     page.evaluate(WATCH)
     page.keyboard.insert_text(EDIT)
-    took = page.evaluate("() => window.seen")
+    milliseconds = page.evaluate("() => window.seen")
     page.keyboard.press("Control+z")
     page.wait_for_selector('[aria-label^="Sigmoid"]', state="detached")
-    return took
+    return milliseconds
 
 
 if __name__ == "__main__":

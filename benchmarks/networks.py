@@ -1,17 +1,17 @@
-"""Networks that benchmarks train, written once for msnb under its alias and for MindSpore itself."""
+"""Networks of the benchmarks. The source runs on msnb under its alias and on MindSpore."""
 
 from mindspore import nn, ops
 
 
 def training_step(net):
-    """One step of momentum with the cross entropy of class numbers."""
+    """Return a step of momentum with the cross entropy of class numbers."""
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
     optimizer = nn.Momentum(net.trainable_params(), 0.01, 0.9)
     return nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer).set_train()
 
 
 class MLP(nn.Cell):
-    """64-32-10."""
+    """An MLP of widths 64, 32 and 10."""
 
     def __init__(self):
         super().__init__()
@@ -33,7 +33,7 @@ class Block(nn.Cell):
         self.softmax, self.across, self.matmul = nn.Softmax(-1), ops.BatchMatMul(transpose_b=True), ops.BatchMatMul()
 
     def split(self, x):
-        """(batch, tokens, width) as (batch, heads, tokens, size)."""
+        """Reshape (batch, tokens, width) to (batch, heads, tokens, size)."""
         return x.reshape(x.shape[0], x.shape[1], self.heads, self.size).transpose(0, 2, 1, 3)
 
     def construct(self, x):

@@ -1,9 +1,9 @@
 """The networks of `networks.py` by hand in JAX: pure functions over dicts of arrays, one compiled function a step.
 
-A network is a pair of functions. `init(keys)` gives (weights, moving): what is trained, and what batch normalisation
-moves along; both are nested dicts and lists whose paths are MindSpore's names. `apply(weights, moving, x, training)`
-gives (logits, moving). Images are (batch, height, width, channels), which XLA likes best on a CPU; kernels are (height,
-width, in, out), matrices (in, out).
+A network is a pair of functions. `init(keys)` returns (weights, moving): trained arrays, and the moving statistics of
+batch normalisation. Both are nested dicts and lists whose paths are MindSpore's names. `apply(weights, moving, x,
+training)` returns (logits, moving). Images are (batch, height, width, channels), which XLA likes best on a CPU; kernels
+are (height, width, in, out), matrices (in, out).
 """
 
 import functools
@@ -15,14 +15,14 @@ from jax import lax
 
 
 class Network(NamedTuple):
-    """See the module."""
+    """A network as two functions; the docstring of this module describes them."""
 
     init: object
     apply: object
 
 
 def training_step(apply):
-    """One step of momentum with the cross entropy of class numbers: (state, x, y) to (state, loss)."""
+    """Return a step of momentum with the cross entropy of class numbers: (state, x, y) to (state, loss)."""
 
     def loss(weights, moving, x, y):
         logits, moving = apply(weights, moving, x, True)
@@ -40,40 +40,40 @@ def training_step(apply):
 
 
 def prediction(apply):
-    """The compiled network in evaluation: (weights, moving, x) to logits."""
+    """Return the compiled network in evaluation: (weights, moving, x) to logits."""
     return jax.jit(lambda weights, moving, x: apply(weights, moving, x, False)[0])
 
 
 def random_keys(seed):
-    """Random keys without end."""
+    """Yield random keys without end."""
     key = jax.random.key(seed)
     while True:
         key, next_one = jax.random.split(key)
         yield next_one
 
 
-def named(path):
-    """MindSpore's name of what stands there in a tree."""
+def name_of_leaf(path):
+    """Return MindSpore's name of the leaf at a path."""
     return jax.tree_util.keystr(path, simple=True, separator=".")
 
 
 def shapes(tree):
-    """{MindSpore's name: its shape there} of weights or moving statistics."""
+    """Return {MindSpore's name: shape in MindSpore} of weights or moving statistics."""
     axes = {1: (0,), 2: (1, 0), 4: (3, 2, 0, 1)}
     leaves = jax.tree.leaves_with_path(tree)
-    return {named(path): tuple(leaf.shape[axis] for axis in axes[leaf.ndim]) for path, leaf in leaves}
+    return {name_of_leaf(path): tuple(leaf.shape[axis] for axis in axes[leaf.ndim]) for path, leaf in leaves}
 
 
-def loaded(tree, values):
-    """`tree` with MindSpore's `values`, {name: numpy array}: matrices and kernels are turned."""
+def load_weights(tree, values):
+    """Return `tree` with MindSpore's `values`, {name: numpy array}, whose matrices and kernels are transposed."""
 
-    def turned(path, leaf):
-        value = values[named(path)]
-        if named(path) == "fc1.weight":  # LeNet's reads an image of 16 channels, which are the last axis here
+    def convert(path, leaf):
+        value = values[name_of_leaf(path)]
+        if name_of_leaf(path) == "fc1.weight":  # LeNet's reads an image of 16 channels, which are the last axis here
             value = value.reshape(-1, 16, 5, 5).transpose(0, 2, 3, 1).reshape(value.shape)
         return jnp.array(value.transpose(2, 3, 1, 0) if value.ndim == 4 else value.T)
 
-    return jax.tree.map_with_path(turned, tree)
+    return jax.tree.map_with_path(convert, tree)
 
 
 def dense_init(keys, inputs, outputs):
@@ -103,12 +103,12 @@ def norm_init(width):
     return {"gamma": jnp.ones(width), "beta": jnp.zeros(width)}
 
 
-def normalised(weights, x, mean, variance, epsilon):
+def normalise(weights, x, mean, variance, epsilon):
     return (x - mean) * lax.rsqrt(variance + epsilon) * weights["gamma"] + weights["beta"]
 
 
 def layer_norm(weights, x):
-    return normalised(weights, x, x.mean(-1, keepdims=True), x.var(-1, keepdims=True), 1e-7)
+    return normalise(weights, x, x.mean(-1, keepdims=True), x.var(-1, keepdims=True), 1e-7)
 
 
 def moving_init(width):
@@ -116,13 +116,13 @@ def moving_init(width):
 
 
 def batch_norm(weights, moving, x, training):
-    """(normalised images, moving statistics); those of a sample, that is with n - 1, are kept."""
+    """Return (normalised images, moving statistics). The moving variance is that of a sample, with n - 1."""
     if not training:
-        return normalised(weights, x, moving["moving_mean"], moving["moving_variance"], 1e-5), moving
+        return normalise(weights, x, moving["moving_mean"], moving["moving_variance"], 1e-5), moving
     mean, variance, count = x.mean((0, 1, 2)), x.var((0, 1, 2)), x.size // x.shape[-1]
-    found = {"moving_mean": mean, "moving_variance": variance * (count / (count - 1))}
-    moving = jax.tree.map(lambda old, new: 0.9 * old + 0.1 * lax.stop_gradient(new), moving, found)
-    return normalised(weights, x, mean, variance, 1e-5), moving
+    statistics = {"moving_mean": mean, "moving_variance": variance * (count / (count - 1))}
+    moving = jax.tree.map(lambda old, new: 0.9 * old + 0.1 * lax.stop_gradient(new), moving, statistics)
+    return normalise(weights, x, mean, variance, 1e-5), moving
 
 
 def mlp_init(keys):
@@ -130,7 +130,7 @@ def mlp_init(keys):
 
 
 def mlp(weights, moving, x, training):
-    """64-32-10."""
+    """An MLP of widths 64, 32 and 10."""
     return dense(weights["out"], jax.nn.relu(dense(weights["hidden"], x))), moving
 
 

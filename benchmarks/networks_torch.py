@@ -1,4 +1,4 @@
-"""The networks of `networks.py` in PyTorch, as one writes them for eager mode; layers have the same names."""
+"""The networks of `networks.py` in PyTorch, for eager mode. Layers have the same names."""
 
 import torch
 from torch import nn
@@ -6,7 +6,7 @@ from torch.nn import functional
 
 
 def training_step(net):
-    """One step of momentum with the cross entropy of class numbers: a function of (x, y) to the loss."""
+    """Return a step of momentum with the cross entropy of class numbers: a function of (x, y) to the loss."""
     net.train()
     optimizer = torch.optim.SGD(net.parameters(), 0.01, 0.9)
 
@@ -21,7 +21,7 @@ def training_step(net):
 
 
 def prediction(net):
-    """The network in evaluation, without a tape: a function of x to the output."""
+    """Return the network in evaluation, without a tape: a function of x to the output."""
     net.eval()
 
     @torch.inference_mode()
@@ -32,19 +32,19 @@ def prediction(net):
 
 
 def weights(net):
-    """{MindSpore's name of it: tensor} of the parameters and moving statistics."""
+    """Return {MindSpore's name: tensor} of the parameters and moving statistics."""
     norm = {"weight": "gamma", "bias": "beta", "running_mean": "moving_mean", "running_var": "moving_variance"}
-    found = {}
+    tensors = {}
     for name, value in net.state_dict().items():
         layer, _, last = name.rpartition(".")
         if last != "num_batches_tracked":  # MindSpore counts none
             normalises = isinstance(net.get_submodule(layer), nn.BatchNorm2d | nn.LayerNorm)
-            found[f"{layer}.{norm[last] if normalises else last}"] = value
-    return found
+            tensors[f"{layer}.{norm[last] if normalises else last}"] = value
+    return tensors
 
 
 class MLP(nn.Module):
-    """64-32-10."""
+    """An MLP of widths 64, 32 and 10."""
 
     def __init__(self):
         super().__init__()
@@ -65,7 +65,7 @@ class Block(nn.Module):
         self.wide, self.narrow = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def split(self, x):
-        """(batch, tokens, width) as (batch, heads, tokens, size)."""
+        """Reshape (batch, tokens, width) to (batch, heads, tokens, size)."""
         return x.unflatten(-1, (self.heads, self.size)).transpose(1, 2)
 
     def forward(self, x):

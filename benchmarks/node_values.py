@@ -1,10 +1,10 @@
-"""Values on the graph: how soon a run is shown, and a picture after a click.
+"""Measure values on the graph: a run, and a picture after a click.
 
     python benchmarks/node_values.py [lenet | resnet50]
 
-Times are printed in seconds: the first run with compilation, the answer to a first click and to later ones, the columns
-of statistics, and the bytes that a saved notebook gains by the values. Then a paused training step: the time until the
-first node answers, and the median of the next ones, each with the data of its panel.
+The output is in seconds: the first run with compilation, the answers to a first click and to later ones, and the
+columns of statistics; then the bytes that the values add to a saved notebook. A paused training step follows: the time
+until the first node answers, and the median of the next nodes, each with the data of its panel.
 """
 
 import sys
@@ -28,13 +28,14 @@ from networks import LeNet, ResNet50  # noqa: E402
 CASES = {"lenet": (LeNet, (32, 1, 32, 32)), "resnet50": (ResNet50, (1, 3, 224, 224))}
 
 
-def measure(name):
+def measure_clicks(name):
+    """Print the times of a run and of clicks."""
     kind, shape = CASES[name]
     net, x = kind(), Tensor(np.random.default_rng(0).standard_normal(shape).astype(np.float32))
     view = msnb.view(net, x)
     plain = len(view.saved_payload)
 
-    def timed(label, act):
+    def print_time(label, act):
         start = time.perf_counter()
         result = act()
         print(f"{name}: {label}: {time.perf_counter() - start:.3f} s")
@@ -45,12 +46,12 @@ def measure(name):
     def click(node):
         return view._values.answer({"node": node.id})
 
-    timed("view.run(x)", lambda: view.run(x))
-    timed("first click", lambda: click(nodes[0]))
+    print_time("view.run(x)", lambda: view.run(x))
+    print_time("first click", lambda: click(nodes[0]))
     for node in nodes[1:]:
-        timed(f"click on {node.op} {node.shape}", lambda node=node: click(node))
-    timed("the same again", lambda: click(nodes[-1]))
-    timed("column of statistics", lambda: view.values("abs_mean"))
+        print_time(f"click on {node.op} {node.shape}", lambda node=node: click(node))
+    print_time("the same again", lambda: click(nodes[-1]))
+    print_time("column of statistics", lambda: view.values("abs_mean"))
     view._payload = view._saved = None
     print(f"{name}: values in a saved notebook: {(len(view.saved_payload) - plain) / 1024:.0f} KiB")
 
@@ -58,7 +59,7 @@ def measure(name):
 
 
 def measure_steps(name, net, x):
-    """Measure a pause: the first move, which does not wait for values, the first values, and all later nodes."""
+    """Print the times of a pause: the first move, which does not wait for values, the first values, later nodes."""
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
     step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.SGD(net.trainable_params(), 0.01)).set_train()
     program, arrays = program_inputs(step, x, Tensor(np.arange(len(x), dtype=np.int32) % 10))
@@ -81,11 +82,11 @@ def measure_steps(name, net, x):
         stepper.answer({"word": "n"})
         view._values.answer({"node": pause.cursor.node.id})
         seconds.append(time.perf_counter() - start)
-    half, most = np.median(seconds), max(seconds)
-    print(f"{name}: next node, {len(seconds)} of them: median {half:.4f} s, at most {most:.4f} s")
+    median, longest = np.median(seconds), max(seconds)
+    print(f"{name}: next node, {len(seconds)} of them: median {median:.4f} s, at most {longest:.4f} s")
 
 
 if __name__ == "__main__":
     context.set_context(mode=context.GRAPH_MODE)
     for case in sys.argv[1:] or CASES:
-        measure(case)
+        measure_clicks(case)

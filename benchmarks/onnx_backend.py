@@ -1,9 +1,9 @@
-"""ONNX's own tests of single nodes on msnb's backend: how many pass, and why the others do not.
+"""Run ONNX's own tests of single nodes on msnb's backend, and print the counts and the reasons of failures.
 
     python benchmarks/onnx_backend.py [PATTERN] [--seconds 60] [--failures FILE]
 
-Counted are those of float, int and bool tensors; the others, of texts, sequences, types of 4 and 8 bits, trees and
-training, are listed by kind. A test that is refused says which operator or attribute msnb does not have.
+Tests of float, int and bool tensors count. The others are listed by kind: texts, sequences, types of 4 and 8 bits,
+trees and training. The reason of a refused test names the operator or attribute that msnb does not have.
 """
 
 import argparse
@@ -22,12 +22,12 @@ from msnb.exchange.onnx import backend
 _LAST = onnx.TensorProto.BFLOAT16  # of the element types that count
 
 
-class Late(Exception):
-    """It took too long."""
+class TestTimeout(Exception):
+    """A test has run out of time."""
 
 
-def kind_of(model):
-    """What a test is about."""
+def classify(model):
+    """Return the kind of a test: "counted", or the feature that excludes it."""
     domains = {opset.domain for opset in model.opset_import}
     if domains & {"ai.onnx.ml", "ai.onnx.preview.training"}:
         return "trees and training"
@@ -41,53 +41,53 @@ def kind_of(model):
     return "counted"
 
 
-def arrays(values):
-    """The arrays of a data set; sequences as they are."""
+def convert_values(values):
+    """Convert the tensors of a data set to arrays. Sequences stay unchanged."""
     return [numpy_helper.to_array(v) if isinstance(v, onnx.TensorProto) else v for v in values]
 
 
-def check(case):
-    """Run a test; raises what is wrong."""
-    inputs, outputs = map(arrays, case.data_sets[0])
-    for found, expected in zip(backend.prepare(case.model).run(inputs), outputs, strict=True):
-        assert found.shape == expected.shape, f"shape {found.shape}, not {expected.shape}"
-        assert found.dtype == expected.dtype, f"type {found.dtype}, not {expected.dtype}"
+def check_case(case):
+    """Run a test. Raise an error if it fails."""
+    inputs, outputs = map(convert_values, case.data_sets[0])
+    for output, expected in zip(backend.prepare(case.model).run(inputs), outputs, strict=True):
+        assert output.shape == expected.shape, f"shape {output.shape}, not {expected.shape}"
+        assert output.dtype == expected.dtype, f"type {output.dtype}, not {expected.dtype}"
         if expected.dtype.kind in "fV":
             half = expected.dtype.itemsize < 4
             tolerance = {"rtol": 1e-2, "atol": 1e-3} if half else {"rtol": max(case.rtol, 1e-3), "atol": 1e-6}
-            np.testing.assert_allclose(found.astype(np.float64), expected.astype(np.float64), **tolerance)
+            np.testing.assert_allclose(output.astype(np.float64), expected.astype(np.float64), **tolerance)
         else:
-            np.testing.assert_array_equal(found, expected)
+            np.testing.assert_array_equal(output, expected)
 
 
-def told(case, seconds):
-    """ "passed", or why not."""
+def run_test(case, seconds):
+    """Return "passed", or the reason of the failure."""
     signal.alarm(seconds)
     try:
-        check(case)
+        check_case(case)
     except NotImplementedError as error:
         return "refused: " + str(error).split("operator(s):\n")[-1].strip()
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is counted
+    except Exception as error:  # noqa: BLE001 - any error is a failed test
         return f"{type(error).__name__}: " + " ".join(str(error).split())[:200]
     finally:
         signal.alarm(0)
     return "passed"
 
 
-def late(*_):
-    """Called when the time of a test is over."""
-    raise Late("it took too long")
+def raise_timeout(*_):
+    """Raise the timeout of a test."""
+    raise TestTimeout("timeout")
 
 
 def main(options):
-    """Run the tests; prints the counts and the reasons."""
-    signal.signal(signal.SIGALRM, late)
+    """Run the tests, and print the counts and the reasons."""
+    signal.signal(signal.SIGALRM, raise_timeout)
     warnings.simplefilter("ignore")
     counts, reasons, failures = Counter(), Counter(), []
     for case in collect_testcases(""):
         if options.pattern and not re.search(options.pattern, case.name):
             continue
-        kind, result = kind_of(case.model), told(case, options.seconds)
+        kind, result = classify(case.model), run_test(case, options.seconds)
         counts[kind, "passed" if result == "passed" else "refused" if result.startswith("refused") else "failed"] += 1
         if result != "passed":
             failures.append(f"{kind} {case.name} {result}")

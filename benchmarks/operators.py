@@ -1,9 +1,9 @@
-"""One warm PYNATIVE call of each of the operators that networks use most, beside `jax.jit` of the same function.
+"""Measure a warm PYNATIVE call of the operators that networks use most, beside `jax.jit` of the same function.
 
     python benchmarks/operators.py
 
-The forty are those that the models of MindSpore's model collection call most often and that compute something. The jit
-is that of the operator's own function of arrays, its static inputs and attributes fixed.
+MindSpore's model collection calls these forty operators most often, apart from those that compute nothing. The jit
+compiles the operator's own function of arrays, with its static inputs and attributes.
 """
 
 import statistics
@@ -11,23 +11,23 @@ import sys
 
 import jax
 import numpy as np
-from dispatch import interleaved
+from dispatch import measure_in_turns
 
 import msnb
 from msnb import Tensor, context, ops
 from msnb.common import dtype as mstype
 
 
-def _floats(*shape):
+def _make_floats(*shape):
     return Tensor(np.random.default_rng(0).uniform(0.5, 2, shape).astype(np.float32))
 
 
-X, Y = _floats(4, 8), _floats(4, 8)
+X, Y = _make_floats(4, 8), _make_floats(4, 8)
 FLAGS = Tensor(np.eye(4, 8, dtype=bool))
-WHERE = Tensor(np.array([2, 0, 1], np.int32))
-PLACES = Tensor(np.array([[0, 1], [3, 7]], np.int32))
+INDICES = Tensor(np.array([2, 0, 1], np.int32))
+POSITIONS = Tensor(np.array([[0, 1], [3, 7]], np.int32))
 
-# Name of the operator: (what its class is given, what a call is given).
+# Name of the operator: (arguments of its class, arguments of a call).
 CALLS = {
     "Add": ((), (X, Y)),
     "Concat": ((1,), ((X, Y),)),
@@ -39,8 +39,8 @@ CALLS = {
     "Transpose": ((), (X, (1, 0))),
     "ExpandDims": ((), (X, 0)),
     "ReduceMean": ((True,), (X, (0, 1))),
-    "Squeeze": ((0,), (_floats(1, 8),)),
-    "OneHot": ((), (WHERE, 4, Tensor(1.0), Tensor(0.0))),
+    "Squeeze": ((0,), (_make_floats(1, 8),)),
+    "OneHot": ((), (INDICES, 4, Tensor(1.0), Tensor(0.0))),
     "ReLU": ((), (X,)),
     "Tile": ((), (X, (2, 1))),
     "MatMul": ((False, True), (X, Y)),
@@ -51,12 +51,12 @@ CALLS = {
     "Zeros": ((), ((4, 8), mstype.float32)),
     "Slice": ((), (X, (0, 2), (4, 4))),
     "ArgMaxWithValue": ((1,), (X,)),
-    "GatherNd": ((), (X, PLACES)),
-    "BatchMatMul": ((), (_floats(2, 4, 8), _floats(2, 8, 4))),
+    "GatherNd": ((), (X, POSITIONS)),
+    "BatchMatMul": ((), (_make_floats(2, 4, 8), _make_floats(2, 8, 4))),
     "Equal": ((), (X, Y)),
     "Stack": ((0,), ((X, Y),)),
     "Sqrt": ((), (X,)),
-    "Gather": ((), (X, WHERE, 0)),
+    "Gather": ((), (X, INDICES, 0)),
     "ZerosLike": ((), (X,)),
     "Softmax": ((), (X,)),
     "Pad": ((((1, 1), (0, 0)),), (X,)),
@@ -72,38 +72,38 @@ CALLS = {
 }
 
 
-def pair(name):
-    """The warm call of an operator, and that of the jit of its function."""
+def make_pair(name):
+    """Return the call of an operator, and that of the jit of its function."""
     settings, inputs = CALLS[name]
     operator = getattr(ops, name)(*settings)
     leaves, tree = jax.tree.flatten(inputs, is_leaf=lambda x: isinstance(x, Tensor))
-    spots = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
-    arrays = [leaves[i]._array for i in spots]
+    indices = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+    arrays = [leaves[i]._array for i in indices]
 
-    def computed(*arrays):
+    def run_kernel(*arrays):
         full = list(leaves)
-        for spot, array in zip(spots, arrays, strict=True):
-            full[spot] = array
+        for index, array in zip(indices, arrays, strict=True):
+            full[index] = array
         return operator.kernel(*jax.tree.unflatten(tree, full), **operator._attributes)
 
-    compiled = jax.jit(computed)
+    compiled = jax.jit(run_kernel)
 
-    def boxed():
+    def run_operator():
         out = operator(*inputs)
         return [o._array for o in out] if type(out) is tuple else out._array
 
-    return {"msnb": boxed, "jax.jit": lambda: compiled(*arrays)}
+    return {"msnb": run_operator, "jax.jit": lambda: compiled(*arrays)}
 
 
-def made(name, side):
-    """What `compare.py` times: the operator `name` in PYNATIVE mode, or its jit."""
+def make_call(name, side):
+    """Return the call of the operator `name` in PYNATIVE mode, or of its jit, for `compare.py`."""
     context.set_context(mode=context.PYNATIVE_MODE)
-    return pair(name)[side]
+    return make_pair(name)[side]
 
 
-_SHOWN = ("Add", "Concat", "ReduceSum", "ReLU", "Split")
-TIMED = {f"ops.{name}": lambda name=name: made(name, "msnb") for name in _SHOWN}
-TIMED["Add, JAX (control)"] = lambda: made("Add", "jax.jit")
+_COMPARED = ("Add", "Concat", "ReduceSum", "ReLU", "Split")
+TIMED = {f"ops.{name}": lambda name=name: make_call(name, "msnb") for name in _COMPARED}
+TIMED["Add, JAX (control)"] = lambda: make_call("Add", "jax.jit")
 
 
 def main():
@@ -112,8 +112,8 @@ def main():
     print(f"msnb {msnb.__version__}, jax {jax.__version__}, {jax.devices()[0].platform}")
     times = []
     for name in CALLS:
-        found = interleaved(pair(name), rounds=150, repeat=25)
-        own, base = found["msnb"], found["jax.jit"]
+        seconds = measure_in_turns(make_pair(name), rounds=150, repeat=25)
+        own, base = seconds["msnb"], seconds["jax.jit"]
         times.append((own, own / base))
         print(f"{name:18} {own * 1e6:6.2f} us   {own / base:5.2f}x   {(own - base) * 1e6:+6.2f} us", flush=True)
     own, ratio = (statistics.median(column) for column in zip(*times, strict=True))

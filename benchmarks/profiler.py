@@ -1,10 +1,10 @@
-"""How much of a training step the profiler attributes by measurement, and whether replayed groups add up to the step.
+"""Measure the share of a training step that the profiler attributes by measurement, and the sum of replayed groups.
 
     python benchmarks/profiler.py [lenet] [resnet50] [transformer]
 
-Attributed: kernels that XLA names and that can be what it says, or whose operation and shapes fit one operator only.
-Replay: groups of operators, as XLA fused them, each run as one compiled function, against the whole step run between
-them. Both take the step on two cores or more as it comes; on a busy machine run it twice.
+Attributed: kernels whose name in XLA is plausible, or whose operation and shapes fit one operator only. Replay: groups
+of operators, as XLA fused them, each run as one compiled function. The complete step runs between them. Both use all
+cores; on a busy machine run the script twice.
 """
 
 import sys
@@ -56,8 +56,8 @@ class Transformer(nn.Cell):
         return x.reshape((-1, x.shape[-1]))
 
 
-def training(name):
-    """(training step, inputs) of a network."""
+def make_step_and_inputs(name):
+    """Return the training step of a network and its inputs."""
     msnb.alias.install()
     import networks
 
@@ -72,15 +72,18 @@ def training(name):
     return step, Tensor(x.astype(np.int32) if name == "transformer" else x), Tensor(y.astype(np.int32))
 
 
-def profiling(name):
-    """A call that profiles three steps."""
+def make_profile_call(name):
+    """Return a call that profiles three steps."""
     context.set_context(mode=context.GRAPH_MODE)
-    step = training(name)
+    step = make_step_and_inputs(name)
     return lambda: profile(*step, steps=3).step_seconds
 
 
-# What `compare.py` times.
-TIMED = {"profile LeNet": lambda: profiling("lenet"), "profile Transformer": lambda: profiling("transformer")}
+# Rows of `compare.py`.
+TIMED = {
+    "profile LeNet": lambda: make_profile_call("lenet"),
+    "profile Transformer": lambda: make_profile_call("transformer"),
+}
 
 
 def main(names):
@@ -88,19 +91,19 @@ def main(names):
     context.set_context(mode=context.GRAPH_MODE)
     print(machine())
     for name in names:
-        made = profile(*training(name), steps=8)
-        how, total = made.attribution, sum(made.parts.values())
-        of_step = (how["measured"] + how["fused"]) * made.busy / total
-        started = time.perf_counter()
-        replayed = made.replay()
+        report = profile(*make_step_and_inputs(name), steps=8)
+        percent = {kind: 100 * share for kind, share in report.attribution.items()}
+        of_step = (percent["measured"] + percent["fused"]) * report.busy / sum(report.parts.values())
+        start = time.perf_counter()
+        replay = report.replay()
         print(
-            f"{name:12} step {made.step_seconds * 1e3:7.2f} ms; kernels: {100 * how['measured']:.0f} % one operator, "
-            f"{100 * how['fused']:.0f} % fused, {100 * how['xla']:.0f} % XLA's copies, {100 * how['inferred']:.1f} % "
-            f"inferred; measured on operators: {100 * of_step:.0f} % of the step\n"
-            f"{'':12} replay of {len(replayed.groups)} groups ({replayed.compiled} functions, "
-            f"{time.perf_counter() - started:.0f} s): {replayed.total * 1e3:.2f} ms (one by one "
-            f"{replayed.alone * 1e3:.2f}) + copies, gaps and call {replayed.rest * 1e3:.2f} ms, "
-            f"step {replayed.step * 1e3:.2f} ms: {100 * replayed.difference:+.0f} %",
+            f"{name:12} step {report.step_seconds * 1e3:7.2f} ms; kernels: {percent['measured']:.0f} % one operator, "
+            f"{percent['fused']:.0f} % fused, {percent['xla']:.0f} % copies of XLA, {percent['inferred']:.1f} % "
+            f"inferred; measured on operators: {of_step:.0f} % of the step\n"
+            f"{'':12} replay of {len(replay.groups)} groups ({replay.compiled} functions, "
+            f"{time.perf_counter() - start:.0f} s): {replay.total * 1e3:.2f} ms (one by one "
+            f"{replay.alone * 1e3:.2f}) + copies, gaps and call {replay.rest * 1e3:.2f} ms, "
+            f"step {replay.step * 1e3:.2f} ms: {100 * replay.difference:+.0f} %",
             flush=True,
         )
 

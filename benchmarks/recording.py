@@ -1,11 +1,11 @@
-"""What recording costs a training step, and what kill -9 leaves of a run.
+"""Measure the cost of recording for a training step, and kill writers and trainings with SIGKILL.
 
     python benchmarks/recording.py [--steps 200] [--rounds 7] [--kills 1000] [--resumes 50]
 
-A LeNet and a Transformer train by ``Model.train``: without a record, and with scalars in each step, the histograms of
-all Parameters and 8 images in each tenth. The two take turns in rounds, and the medians are compared. With --kills only
-the crashes are tried: a writer is killed at a chance moment, and the run has to open with all that was flushed. With
---resumes so many trainings are killed, three times each, and have to end with the bits of one that was not.
+A LeNet and a Transformer train by ``Model.train``: without a record, and with scalars in each step, histograms of all
+Parameters and 8 images in each tenth step. The two take turns, and the medians are compared. With --kills a writer is
+killed at a random moment, and its run must open with all flushed values; nothing else is measured. With --resumes each
+of these trainings is killed three times, and must end with the bits of one that was not killed.
 """
 
 import argparse
@@ -46,7 +46,7 @@ while True:
     step += 1
 """
 
-# Reads names of runs; answers each with the process that trains, and with its bits or the word "killed".
+# Reads names of runs. Prints for each the id of the process that trains, and its bits or the word "killed".
 TRAINER = """
 import hashlib, os, sys, threading
 import numpy as np
@@ -62,8 +62,8 @@ def bits(name):
     net = nn.SequentialCell(nn.Dense(8, 64), nn.Dropout(0.5), nn.Dense(64, 1)).set_train()
     model = Model(net, nn.MSELoss(), nn.Momentum(net.trainable_params(), 0.01, 0.9))
     model.train(20, data, record=name, resume=17, display=False)
-    parts = b"".join(p.asnumpy().tobytes() for p in model.train_network.get_parameters())
-    return hashlib.sha256(parts).hexdigest()
+    data = b"".join(p.asnumpy().tobytes() for p in model.train_network.get_parameters())
+    return hashlib.sha256(data).hexdigest()
 
 os.chdir(sys.argv[1])
 while name := sys.stdin.readline().strip():
@@ -76,8 +76,8 @@ while name := sys.stdin.readline().strip():
         os._exit(0)
     os.close(into)
     print(child, flush=True)
-    with os.fdopen(answer) as told:
-        text = told.read()
+    with os.fdopen(answer) as file:
+        text = file.read()
     _, status = os.waitpid(child, 0)
     killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == 9
     print(text or ("killed" if killed else "failed"), flush=True)
@@ -89,7 +89,7 @@ class LeNet(nn.Cell):
 
     def __init__(self):
         super().__init__()
-        self.parts = nn.SequentialCell(
+        self.layers = nn.SequentialCell(
             nn.Conv2d(1, 6, 5, pad_mode="valid"),
             nn.ReLU(),
             nn.MaxPool2d(2, 2),
@@ -105,7 +105,7 @@ class LeNet(nn.Cell):
         )
 
     def construct(self, x):
-        return self.parts(x)
+        return self.layers(x)
 
 
 class Transformer(nn.Cell):
@@ -126,7 +126,7 @@ class Transformer(nn.Cell):
 
 
 class Layer(nn.Cell):
-    """Attention and two dense layers, each added to what goes in."""
+    """Attention and two dense layers, each with a residual connection."""
 
     def __init__(self, width, heads):
         super().__init__()
@@ -150,7 +150,7 @@ class Layer(nn.Cell):
 
 
 class Clock(Callback):
-    """Times of the steps, the first two left out."""
+    """Times of the steps after the first two."""
 
     def __init__(self):
         self.times = []
@@ -163,8 +163,8 @@ class Clock(Callback):
         return (self.times[-1] - self.times[1]) / (len(self.times) - 2)
 
 
-def cost(make, batch, steps, rounds):
-    """(median seconds of a step without a record, median of the ratios of neighbours)."""
+def measure_cost(make, batch, steps, rounds):
+    """Return the median seconds of a step without a record, and the median ratio of recorded to plain rounds."""
     rng = np.random.RandomState(0)
     columns = rng.rand(batch * steps, 1, 32, 32).astype(np.float32), rng.randint(0, 10, batch * steps).astype(np.int32)
     data = ds.NumpySlicesDataset(columns, shuffle=False).batch(batch)
@@ -174,22 +174,22 @@ def cost(make, batch, steps, rounds):
     plain, ratios = [], []
     with tempfile.TemporaryDirectory() as folder:
         for number in range(rounds + 1):
-            took = {}
-            for recorded in (False, True) if number % 2 else (True, False):
+            seconds = {}
+            for is_recorded in (False, True) if number % 2 else (True, False):
                 clock = Clock()
-                run = ms.record("bench", folder) if recorded else False
+                run = ms.record("bench", folder) if is_recorded else False
                 model.train(1, data, callbacks=clock, record=run, display=False)
-                took[recorded] = clock.seconds()
-                if recorded:
+                seconds[is_recorded] = clock.seconds()
+                if is_recorded:
                     run.finish()
             if number:
-                plain.append(took[False])
-                ratios.append(took[True] / took[False])
+                plain.append(seconds[False])
+                ratios.append(seconds[True] / seconds[False])
     return statistics.median(plain), statistics.median(ratios)
 
 
-def scalars(folder):
-    """Steps and values of one tag."""
+def read_scalars(folder):
+    """Return the steps and values of one tag."""
     return [
         (event.step, float(event.scalars[0]))
         for path in sorted(Path(folder).glob("*_MS"))
@@ -198,53 +198,55 @@ def scalars(folder):
     ]
 
 
-def kills(count):
-    """Kill writers; says how many runs did not open with all that was flushed."""
-    chance, wrong = random.Random(0), 0
+def kill_writers(count):
+    """Kill `count` writers. Print the number of runs that did not open with all flushed values."""
+    rng, failures = random.Random(0), 0
     with tempfile.TemporaryDirectory() as folder:
         for number in tqdm(range(count), desc="kills", leave=False):
             command = [sys.executable, "-c", WRITER, folder, f"run{number}"]
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-                most, flushed = chance.randrange(20, 400), 0
+                last_step, flushed = rng.randrange(20, 400), 0
                 for line in process.stdout:
                     flushed = int(line)
-                    if flushed >= most:
+                    if flushed >= last_step:
                         break
-                time.sleep(chance.random() / 100)
+                time.sleep(rng.random() / 100)
                 os.kill(process.pid, signal.SIGKILL)
-            found = scalars(Path(folder) / f"run{number}")
-            told = json.loads((Path(folder) / f"run{number}" / "run.json").read_text())
-            good = len(found) > flushed and found == [(i, float(i)) for i in range(len(found))]
-            if not good or told["state"] != "running":
-                wrong += 1
-                tqdm.write(f"run {number}: {len(found)} steps of {flushed} flushed")
-    print(f"{count} kills: {wrong} runs lost something that was flushed")
+            values = read_scalars(Path(folder) / f"run{number}")
+            description = json.loads((Path(folder) / f"run{number}" / "run.json").read_text())
+            is_complete = len(values) > flushed and values == [(i, float(i)) for i in range(len(values))]
+            if not is_complete or description["state"] != "running":
+                failures += 1
+                tqdm.write(f"run {number}: {len(values)} steps of {flushed} flushed")
+    print(f"{count} kills: {failures} runs lost flushed values")
 
 
-def resumes(count):
-    """Kill `count` trainings, three times each; says how many ended with other bits."""
-    chance, killed, wrong = random.Random(0), 0, 0
+def kill_trainings(count):
+    """Kill `count` trainings three times each. Print the number of those that ended with other bits."""
+    rng, kills, failures = random.Random(0), 0, 0
     with tempfile.TemporaryDirectory() as folder, Trainers(folder) as trainers:
-        trainers.trained("warm", None)  # what the first one compiles is kept for the others
-        began = time.monotonic()
-        expected = trainers.trained("whole", None)
-        longest = time.monotonic() - began
+        trainers.train("warm", None)  # the others reuse the programs that the first one compiles
+        start = time.monotonic()
+        expected = trainers.train("complete", None)
+        longest = time.monotonic() - start
         for number in range(count):
-            for seconds in [chance.uniform(0, longest) for _ in range(3)] + [None]:
-                found = trainers.trained(f"run{number}", seconds)
-                if found is not None:
+            for seconds in [rng.uniform(0, longest) for _ in range(3)] + [None]:
+                bits = trainers.train(f"run{number}", seconds)
+                if bits is not None:
                     break
-                killed += 1
-            if found != expected:
-                wrong += 1
-            told = f"run {number + 1} of {count}: {'the same' if found == expected else 'OTHER'} bits"
-            print(f"{told}, {killed} kills, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    print(f"{killed} kills in {count} trainings: {wrong} ended with other bits")
+                kills += 1
+            if bits != expected:
+                failures += 1
+            message = f"run {number + 1} of {count}: {'the same' if bits == expected else 'OTHER'} bits"
+            print(f"{message}, {kills} kills, {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+    print(f"{kills} kills in {count} trainings: {failures} ended with other bits")
 
 
 class Trainers:
-    """Starts processes that train, each a fork of one that has imported everything and computed nothing: the imports
-    are most of what a training that is killed early costs."""
+    """Start processes that train. Each is a fork of a process that has imported all modules and computed nothing.
+
+    Imports would be most of the cost of a training that is killed early.
+    """
 
     def __init__(self, folder):
         self.folder = folder
@@ -253,27 +255,27 @@ class Trainers:
         command = [sys.executable, "-c", TRAINER, self.folder]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.process.stdin and self.process.stdout
-        self.asks, self.answers = self.process.stdin, self.process.stdout
+        self.questions, self.answers = self.process.stdin, self.process.stdout
         return self
 
     def __exit__(self, *_):
-        self.asks.close()
+        self.questions.close()
         self.process.wait()
         self.answers.close()
 
-    def trained(self, name, seconds):
-        """What the training says of its bits; None if it was killed, so many seconds after its beginning."""
-        print(name, file=self.asks, flush=True)
-        pid = int(self._told())
+    def train(self, name, seconds):
+        """Train, and return the bits as text; None if the training was killed after `seconds`."""
+        print(name, file=self.questions, flush=True)
+        pid = int(self._read_answer())
         with selectors.DefaultSelector() as ready:
             ready.register(self.answers, selectors.EVENT_READ)
             if not ready.select(seconds):
-                with contextlib.suppress(ProcessLookupError):  # it has just ended by itself
+                with contextlib.suppress(ProcessLookupError):  # the process has just ended
                     os.kill(pid, signal.SIGKILL)
-        bits = self._told()
+        bits = self._read_answer()
         return None if bits == "killed" else bits
 
-    def _told(self):
+    def _read_answer(self):
         line = self.answers.readline()
         if not line:
             raise RuntimeError("The process that starts the trainings has ended.")
@@ -283,13 +285,13 @@ class Trainers:
 def main(options):
     """Print the figures."""
     if options.resumes:
-        resumes(options.resumes)
+        kill_trainings(options.resumes)
         return
     if options.kills:
-        kills(options.kills)
+        kill_writers(options.kills)
         return
     for name, make, batch, steps in (("LeNet", LeNet, 32, options.steps), ("Transformer", Transformer, 16, 40)):
-        plain, ratio = cost(make, batch, steps, options.rounds)
+        plain, ratio = measure_cost(make, batch, steps, options.rounds)
         print(f"{name}: a step takes {plain * 1e3:.2f} ms; recorded, {100 * (ratio - 1):+.1f} %", flush=True)
 
 

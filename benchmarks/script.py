@@ -1,4 +1,4 @@
-"""Source transformation: milliseconds per function, and trace time against nesting depth, which should grow linearly.
+"""Measure the source transformation: milliseconds per function, and trace time by nesting depth, linear at best.
 
 python benchmarks/script.py
 """
@@ -16,8 +16,8 @@ from msnb.core.program import program_cache
 from msnb.core.script import convert_function
 
 
-def nested(kind, depth):
-    """A function with `depth` nested dynamic ifs or whiles."""
+def make_nested_function(kind, depth):
+    """Return a function with `depth` nested dynamic ifs or whiles."""
     lines, indent = ["def f(x, n):"], "    "
     for level in range(depth):
         if kind == "if":
@@ -44,7 +44,7 @@ def main():
         for depth in (1, 2, 4, 8) if kind == "if" else (1, 2, 4):
             times, transforms = [], []
             for _ in range(7):
-                f = nested(kind, depth)
+                f = make_nested_function(kind, depth)
                 start = time.perf_counter()
                 convert_function.convert(f)
                 transforms.append(time.perf_counter() - start)

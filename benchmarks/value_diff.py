@@ -1,4 +1,4 @@
-"""How long a comparison by value takes, and an explanation of a gradient, for networks that have not run before.
+"""Measure comparisons by value and an explanation of a gradient, for networks that have not run before.
 
     python benchmarks/value_diff.py             # LeNet
     python benchmarks/value_diff.py --resnet50  # and ResNet-50 on images of 224
@@ -18,14 +18,14 @@ from msnb import Tensor, alias, nn
 LIMITS = {"LeNet": 2.0, "ResNet-50": 30.0}
 
 
-def seconds(call):
+def measure_time(call):
     """Return (seconds, result) of a call."""
     start = time.perf_counter()
     result = call()
     return time.perf_counter() - start, result
 
 
-def rows(make, x, y):
+def measure_comparisons(make, x, y):
     """Yield (name, seconds, first difference) of the comparisons of one network."""
     net = make()
     cases = {
@@ -35,14 +35,15 @@ def rows(make, x, y):
         "PYNATIVE": lambda: ms.diff(net, ms.in_mode("PYNATIVE", net), x, values=True),
     }
     for name, call in cases.items():
-        taken, result = seconds(call)
+        taken, result = measure_time(call)
         yield name, taken, result.first.name if result.first else "none"
     loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
-    taken, answer = seconds(lambda: ms.why(net.trainable_params()[0], loss, x, y))
+    taken, answer = measure_time(lambda: ms.why(net.trainable_params()[0], loss, x, y))
     yield "why", taken, f"norm {answer.norm:.3g}"
 
 
 def main():
+    """Print the seconds of each comparison."""
     ms.set_context(mode=ms.GRAPH_MODE)
     rng = np.random.default_rng(0)
     networks = {"LeNet": (LeNet5, (32, 1, 32, 32), 10)}
@@ -54,7 +55,7 @@ def main():
     for name, (make, shape, classes) in networks.items():
         x = Tensor(rng.standard_normal(shape).astype(np.float32))
         y = Tensor(rng.integers(0, classes, shape[0]).astype(np.int32))
-        for case, taken, result in rows(make, x, y):
+        for case, taken, result in measure_comparisons(make, x, y):
             print(f"{name:10} {case:14} {taken:6.2f} s  (limit {LIMITS[name]:g} s)  {result}", flush=True)
 
 

@@ -1,6 +1,6 @@
-"""The differentiable `while` beside equinox's bounded loop: gradient of tanh(w @ x) repeated n times, w 64x64, x 64.
+"""Measure the differentiable `while` beside equinox's bounded loop: gradient of n times tanh(w @ x), w 64x64, x 64.
 
-python benchmarks/while_loop.py        (equinox is measured where it is installed)
+python benchmarks/while_loop.py        (equinox is a row if it is installed)
 """
 
 import time
@@ -8,13 +8,13 @@ import time
 import jax
 import jax.numpy as jnp
 import numpy as np
-from dispatch import interleaved
+from dispatch import measure_in_turns
 
 from msnb import Tensor, context, ops
 
 
-def repeated(x, w, n):
-    """tanh(w @ x), n times."""
+def repeat_layer(x, w, n):
+    """Return the sum of x after n times tanh(w @ x)."""
     i = 0
     while i < n:
         x = ops.Tanh()(ops.MatMul()(w, x))
@@ -22,13 +22,13 @@ def repeated(x, w, n):
     return x.sum()
 
 
-def make(n):
-    """{name: gradient call} for n rounds."""
+def make_gradients(n):
+    """Return {name: gradient call} for n rounds."""
     context.set_context(mode=context.GRAPH_MODE)
     rng = np.random.default_rng(0)
     w, x = (rng.normal(size=s).astype(np.float32) * 0.1 for s in ((64, 64), (64, 1)))
     tx, tw, tn = Tensor(x), Tensor(w), Tensor(np.int32(n))
-    grad = ops.GradOperation(get_all=True)(repeated)
+    grad = ops.GradOperation(get_all=True)(repeat_layer)
     jx, jw, jn = jnp.asarray(x), jnp.asarray(w), jnp.int32(n)
     calls = {"msnb while": lambda: [g._array for g in grad(tx, tw, tn)]}
     try:
@@ -48,19 +48,19 @@ def make(n):
     return calls
 
 
-# What `compare.py` times.
-TIMED = {f"gradient, n = {n}": lambda n=n: make(n)["msnb while"] for n in (10, 100, 1000)}
+# Rows of `compare.py`.
+TIMED = {f"gradient, n = {n}": lambda n=n: make_gradients(n)["msnb while"] for n in (10, 100, 1000)}
 
 
 def main():
     """Print a table."""
     for n in (10, 100, 1000):
-        calls = make(n)
+        calls = make_gradients(n)
         start = time.perf_counter()
         for fn in calls.values():
             jax.block_until_ready(fn())
         compile_seconds = time.perf_counter() - start
-        result = interleaved(calls, rounds=7, repeat=3)
+        result = measure_in_turns(calls, rounds=7, repeat=3)
         print(
             f"n = {n:5}: "
             + ", ".join(f"{k} {v * 1e3:.2f} ms" for k, v in result.items())

@@ -1,5 +1,5 @@
-"""Where no seed is set msnb draws from the operating system, and a test would pass by chance: here each draws what it
-drew the last time, whatever has run before. `get_seed` says as before that there is no seed.
+"""Fix the random draws of tests without a seed. msnb draws them from the operating system, and a test would pass by
+chance. Here each test draws the same numbers every time. `get_seed` still says that there is no seed.
 """
 
 import os

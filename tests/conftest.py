@@ -21,7 +21,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("MSNB_COMPILE_CACHE", "0")  # what is compiled here is nobody else's
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-# What hypothesis draws is drawn again the next time, in CI and elsewhere; here no example depends on the last run.
+# hypothesis draws the same examples in each run, in CI and elsewhere; no example depends on the last run.
 hypothesis.settings.register_profile("the same", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("the same")
 
@@ -29,15 +29,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so it is in the backgro
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Bytes of this process from which on what is compiled is dropped between two tests. What is dropped is compiled again,
-# and to look through all that is left takes a second: a machine of 16 GB need not so often.
+# Above this size of the process, compiled programs are dropped between two tests. A dropped program compiles again, and
+# the search takes a second, so a machine of 16 GB does it less often.
 MEMORY = 1200 << 20
 if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
     MEMORY = max(MEMORY, min(1800 << 20, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 10))
 
 
 def _resident():
-    """Bytes of memory this process holds; 0 where the system does not tell."""
+    """Return the resident memory of this process in bytes, or 0 if the system does not report it."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -74,8 +74,8 @@ def pytest_mark_by_turns(items):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """What waits for browsers and kernels comes first, which gives all of it to one worker: while that one waits, the
-    others have the processors, and at the end nobody waits for a session that began last.
+    """Move tests that wait for browsers and kernels to the front. One worker gets all of them: while it waits, the
+    others use the processors, and at the end no worker waits for a session that began last.
     """
     items.sort(key=lambda item: (item.get_closest_marker("first") is None, item.path.parts[len(HERE.parts)]))
 
@@ -126,8 +126,9 @@ def pytest_runtest_setup():
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item, nextitem):
-    """What a file of tests leaves behind is not looked through again: with the programs of a thousand tests in JAX's
-    caches one `gc.collect` takes a second, and fifty tests ask for it.
+    """Freeze the objects that a file of tests leaves behind, so that garbage collection skips them.
+
+    With the programs of a thousand tests in JAX's caches one `gc.collect` takes a second, and fifty tests call it.
     """
     if nextitem is None or nextitem.path != item.path:
         gc.freeze()
@@ -151,7 +152,7 @@ def pytest_runtest_logfinish():
 
 @pytest.fixture(scope="session")
 def fresh():
-    """An interpreter that has imported msnb and done nothing else; see `Fresh.run`."""
+    """Yield an interpreter that has imported msnb and done nothing else; see `Fresh.run`."""
     if not hasattr(os, "fork"):
         pytest.skip("there are no forks here")
     interpreter = Fresh()

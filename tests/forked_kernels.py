@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 NAME = "forked"
 
-# What Jupyter starts. It says where it is and waits for the end of the fork.
+# The program that Jupyter starts. It reports its address and waits for the end of the fork.
 STANDS_FOR_IT = """
 import json, os, signal, socket, sys
 place, file = sys.argv[1:]
@@ -81,7 +81,7 @@ class Kernels:
 
     Attributes:
         folder (Path): Where it is asked; a short path, as a socket needs.
-        argv (list): What Jupyter is to start as a kernel.
+        argv (list): The command that starts a kernel.
     """
 
     def __init__(self):
@@ -119,7 +119,7 @@ def pytest_configure(config):
     described.mkdir(parents=True)
     spec = {"argv": kernels.argv, "display_name": NAME, "language": "python"}
     (described / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
-    places = filter(None, (str(kernels.folder), os.environ.get("JUPYTER_PATH")))
-    os.environ["JUPYTER_PATH"] = os.pathsep.join(places)
+    folders = filter(None, (str(kernels.folder), os.environ.get("JUPYTER_PATH")))
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(folders)
     config.option.nbval_current_env, config.option.nbval_kernel_name = False, NAME
     kernels.ready()

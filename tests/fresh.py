@@ -1,7 +1,7 @@
 """A fresh interpreter: it has imported msnb and done nothing else, and runs each program in a fork of its own.
 
 To start Python and import msnb takes two seconds of CPU time, to fork a process that has done so a few milliseconds.
-What matters before msnb is imported cannot be asked here.
+A setting that must precede the import of msnb cannot be tested here.
 """
 
 import json
@@ -66,12 +66,12 @@ except SystemExit as end:
 
 
 class Done(NamedTuple):
-    """What became of a program.
+    """Result of a program.
 
     Attributes:
         status (int): Its exit status; that of a signal is negative.
-        out (str): What it printed.
-        err (str): What went to its standard error, the traceback of what it raised included.
+        out (str): Its standard output.
+        err (str): Its standard error, with the traceback of an error that it raised.
     """
 
     status: int
@@ -91,10 +91,10 @@ class Fresh:
         Args:
             code (str): The program; it may be indented.
             folder (Path): Where its file is written.
-            arguments (str): What follows in ``sys.argv``.
+            arguments (str): The rest of ``sys.argv``.
             path (Sequence[Path]): Folders where it finds modules before all others.
             environment (dict): Variables that it has; XLA reads its own when JAX is first used.
-            strict (bool): Whether warnings are errors.
+            strict (bool): True if warnings are errors.
             seconds (int): How long it may take.
         """
         if self.process is None:

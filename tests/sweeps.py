@@ -1,7 +1,7 @@
-"""What `make test` runs of a sweep: the first case of each kind. The others follow the same law: `make bench` has them.
+"""Select the first case of each kind of a sweep for `make test`. `make bench` runs the others, for the same law.
 
-A kind is what can break on its own, a file of operators, a class, an element type, and never a list of names: what is
-new is its first case, and runs. What a test says of both modes is such a sweep, too: `by_turns`.
+A kind can break on its own: a file of operators, a class, an element type. It is never a list of names, so a new kind
+has a first case, which runs. A test of both modes is such a sweep, too: `by_turns`.
 """
 
 import pytest
@@ -10,7 +10,7 @@ MODES = (0, 1)  # context.GRAPH_MODE and context.PYNATIVE_MODE, without an impor
 
 
 def split(cases, kind):
-    """(the first case of each `kind(case)`, the others), both in their order."""
+    """Return (the first case of each `kind(case)`, the others), both in their order."""
     first, further = {}, []
     for case in cases:
         of = kind(case)
@@ -28,7 +28,8 @@ def swept(cases, kind):
 
 
 def by_turns(items):
-    """The tests, of those that pytest has collected, which `make test` leaves out because another one takes their turn.
+    """Return the tests, of those that pytest has collected, which `make test` leaves out because another one takes
+    their turn.
 
     A test that has a `mode` runs in both with its first arguments: that is where one sees that it holds in both. With
     each further set of arguments it runs in one of them, by turns: an operator, a layer or an optimizer is as the first
@@ -36,14 +37,14 @@ def by_turns(items):
     """
     sets = {}
     for item in items:
-        given = getattr(item, "callspec", None)
-        mode = given and given.params.get("mode")
+        callspec = getattr(item, "callspec", None)
+        mode = callspec and callspec.params.get("mode")
         if type(mode) is int and mode in MODES and not item.get_closest_marker("slow"):
-            others = tuple(sorted((name, id(value)) for name, value in given.params.items() if name != "mode"))
+            others = tuple(sorted((name, id(value)) for name, value in callspec.params.items() if name != "mode"))
             sets.setdefault((item.parent.nodeid, item.originalname), {}).setdefault(others, {})[mode] = item
     return [
-        found[MODES[turn % 2]]
+        result[MODES[turn % 2]]
         for of_test in sets.values()
-        for turn, found in enumerate(of_test.values())
-        if turn and len(found) == 2
+        for turn, result in enumerate(of_test.values())
+        if turn and len(result) == 2
     ]

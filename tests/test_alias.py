@@ -26,7 +26,7 @@ def python(fresh, tmp_path):
 
 @pytest.fixture
 def real(tmp_path):
-    """A folder with a MindSpore that is not msnb."""
+    """Return a folder with a MindSpore that is not msnb."""
     (tmp_path / "mindspore" / "nn").mkdir(parents=True)
     (tmp_path / "mindspore" / "__init__.py").write_text(REAL)
     (tmp_path / "mindspore" / "nn" / "__init__.py").write_text(REAL)

@@ -17,7 +17,7 @@ import trees
 
 PACKAGE = Path(__file__).parent.parent / "msnb"
 
-# Higher numbers may import lower ones. What stands beside the floors may import any of them.
+# Higher numbers may import lower ones. Modules beside the levels may import any of them.
 FLOOR = {
     **dict.fromkeys(("context", "log", "common", "_config", "_util", "_checkparam", "_version"), 0),
     **dict.fromkeys(("default_config", "device_manager"), 0),
@@ -55,8 +55,8 @@ FORBIDDEN = {
 
 
 def module_name(path):
-    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    components = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(components[:-1] if components[-1] == "__init__" else components)
 
 
 MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
@@ -114,18 +114,18 @@ class Import(NamedTuple):
 
 
 def _from(package, node):
-    """The modules of a ``from ... import ...``."""
+    """Yield the modules of a ``from ... import ...``."""
     base = node.module or ""
     if node.level:
-        parts = package.split(".")
-        base = ".".join(parts[: len(parts) - node.level + 1] + ([base] if base else []))
+        components = package.split(".")
+        base = ".".join(components[: len(components) - node.level + 1] + ([base] if base else []))
     if base.split(".")[0] == "msnb":
         yield from (f"{base}.{a.name}" if f"{base}.{a.name}" in MODULES else base for a in node.names)
 
 
 def _by_name(module, call):
-    """The modules that a call of ``import_module`` or ``__import__`` may mean: by a name that the program puts together
-    any that fits, by one out of a table any that stands in the module."""
+    """Return the modules that a call of ``import_module`` or ``__import__`` may mean: by a name that the program puts
+    together any that fits, by one out of a table any that stands in the module."""
     called = getattr(call.func, "attr", None) or getattr(call.func, "id", "")
     if called.lstrip("_") not in ("import_module", "import__"):
         return ()
@@ -134,22 +134,22 @@ def _by_name(module, call):
         return {name.value} & MODULES.keys()
     if not isinstance(name, ast.JoinedStr):
         return {n.value for n in ast.walk(tree_of(module)) if isinstance(n, ast.Constant)} & MODULES.keys()
-    parts = [v.value if isinstance(v, ast.Constant) else ast.unparse(v.value) for v in name.values]
-    known = {"__name__": re.escape(module)}
+    pieces = [v.value if isinstance(v, ast.Constant) else ast.unparse(v.value) for v in name.values]
+    names = {"__name__": re.escape(module)}
     pattern = "".join(
-        re.escape(part) if isinstance(value, ast.Constant) else known.get(part, r"[\w.]+")
-        for part, value in zip(parts, name.values, strict=True)
+        re.escape(part) if isinstance(value, ast.Constant) else names.get(part, r"[\w.]+")
+        for part, value in zip(pieces, name.values, strict=True)
     )
     return [m for m in MODULES if re.fullmatch(pattern, m)]
 
 
 @cache
 def imports_of(module):
-    """What `module` imports of msnb: while it is loaded, in functions (a module's ``__getattr__`` is one), by name, and
-    for type checkers."""
+    """Return the modules of msnb that `module` imports: while it is loaded, in functions (a module's ``__getattr__`` is
+    one), by name, and for type checkers."""
     package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
     lines = MODULES[module].read_text(encoding="utf-8").splitlines()
-    found, todo = [], [(node, False, False) for node in tree_of(module).body]
+    imports, todo = [], [(node, False, False) for node in tree_of(module).body]
     while todo:
         node, inside, for_types = todo.pop()
         names, guessed = (), False
@@ -161,14 +161,14 @@ def imports_of(module):
             names, guessed = _by_name(module, node), not all(isinstance(a, ast.Constant) for a in node.args)
         for name in names:
             reason = lines[node.lineno - 1].partition("#")[2].strip()
-            found.append(Import(name, node.lineno, inside, guessed, for_types, reason))
+            imports.append(Import(name, node.lineno, inside, guessed, for_types, reason))
         if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
             todo += [(child, inside, True) for child in node.body]
             todo += [(child, inside, for_types) for child in node.orelse]
             continue
         inside = inside or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         todo += [(child, inside, for_types) for child in ast.iter_child_nodes(node)]
-    return sorted(set(found))
+    return sorted(set(imports))
 
 
 def top_of(module):
@@ -243,8 +243,8 @@ def arrows():
 
 
 def circles(graph):
-    """The groups of modules each of which leads to every other (Tarjan's strongly connected components)."""
-    number, lowest, path, found = {}, {}, [], []
+    """Return the groups of modules each of which leads to every other (Tarjan's strongly connected components)."""
+    number, lowest, path, cycles = {}, {}, [], []
 
     def visit(module):
         number[module] = lowest[module] = len(number)
@@ -258,12 +258,12 @@ def circles(graph):
             group = path[path.index(module) :]
             del path[path.index(module) :]
             if len(group) > 1:
-                found.append(sorted(group))
+                cycles.append(sorted(group))
 
     for module in graph:
         if module not in number:
             visit(module)
-    return found
+    return cycles
 
 
 # The packages of core, lowest first. A package imports only packages of earlier rows, for type checkers too.
@@ -307,8 +307,8 @@ def test_packages_of_core_import_downwards_only():
 
 
 def test_no_modules_import_each_other_in_a_circle():
-    found = circles(arrows())
-    assert not found, f"circles of imports, those in functions and for type checkers included: {found}"
+    cycles = circles(arrows())
+    assert not cycles, f"circles of imports, those in functions and for type checkers included: {cycles}"
 
 
 _JAVASCRIPT_IMPORT = re.compile(
@@ -347,7 +347,7 @@ def test_no_files_of_javascript_import_each_other_in_a_circle():
 
 
 def imports_inside_functions():
-    """{(module, line): the reason that stands on it}."""
+    """Return {(module, line): the reason that stands on it}."""
     inside = [
         (m, i) for m in MODULES if not is_re_export(m) for i in imports_of(m) if i.in_function and not i.for_types
     ]
@@ -359,8 +359,8 @@ def test_few_imports_stand_inside_functions():
 
 
 def test_an_import_inside_a_function_says_why_it_is_there():
-    found = sorted(imports_inside_functions().items())
-    silent = [f"{module}:{line}" for (module, line), reason in found if len(reason.split()) < 3]
+    results = sorted(imports_inside_functions().items())
+    silent = [f"{module}:{line}" for (module, line), reason in results if len(reason.split()) < 3]
     assert not silent, "import it at the top, or say on its line why it is lazy:\n" + "\n".join(silent)
 
 
@@ -392,12 +392,12 @@ def files_per_concept():
     sys.path.insert(0, str(Path(__file__).with_name("ops")))
     from test_spellings import UNLIKE, concepts  # spares the package to the tests, which read it as text
 
-    found = concepts()
-    kinds = Counter(what.partition(" ")[0] for files in found.values() for named in files.values() for what in named)
-    yield f"{len(found)} names: " + ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
-    for count, names in sorted(Counter(len(files) for files in found.values()).items()):
+    result = concepts()
+    kinds = Counter(what.partition(" ")[0] for files in result.values() for named in files.values() for what in named)
+    yield f"{len(result)} names: " + ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+    for count, names in sorted(Counter(len(files) for files in result.values()).items()):
         yield f"{names} in {count} file{'s' * (count > 1)}"
-    for name, files in sorted(found.items()):
+    for name, files in sorted(result.items()):
         if len(files) > 1:
             why = "two things of one name" if name in UNLIKE else "split"
             yield f"  {name}, {why}: " + "; ".join(f"{file} ({', '.join(named)})" for file, named in files.items())
@@ -423,9 +423,9 @@ def annotated(tree):
 
 def report():
     """Yield the lines of the report."""
-    found = circles(arrows())
-    yield f"Circles of imports, those in functions and for type checkers included: {len(found)}"
-    yield from (f"  {len(group)} modules: {', '.join(group)}" for group in found)
+    cycles = circles(arrows())
+    yield f"Circles of imports, those in functions and for type checkers included: {len(cycles)}"
+    yield from (f"  {len(group)} modules: {', '.join(group)}" for group in cycles)
     lines = imports_inside_functions()
     yield f"Imports of msnb inside functions: {len(lines)}"
     for (module, line), reason in sorted(lines.items()):

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and what dead writers leave."""
+"""Files are written completely or not at all, and remains of dead writers are removed."""
 
 import ast
 import errno
@@ -148,7 +148,7 @@ def test_a_draft_that_is_given_up_leaves_nothing_but_not_in_a_forked_process(tmp
 @posix
 @pytest.mark.parametrize("how", ["given up", "collected", "in a forked process"])
 def test_what_a_draft_that_is_given_up_still_holds_goes_into_no_other_file(how, tmp_path):
-    """What is buffered is written nowhere: by then another file may have the descriptor's number."""
+    """Buffered data is not written: another file may have the number of the descriptor by then."""
     draft = atomic_file.Draft(tmp_path / "a.txt")
     file, number = draft.opened("wb"), draft.descriptor
     file.write(b"half of it")
@@ -171,7 +171,7 @@ def test_what_a_draft_that_is_given_up_still_holds_goes_into_no_other_file(how, 
 
 
 def _writes(path):
-    """Lines of a module that open a file for writing, or write one by its name."""
+    """Yield the lines of a module that open a file for writing, or write one by its name."""
     if not re.search(r"\b(open|write_text|write_bytes)\b", path.read_text(encoding="utf-8")):
         return
     for node in ast.walk(tree_of(path)):
@@ -192,13 +192,13 @@ APPENDED = {"train/_print_file.py"}
 
 
 def test_every_writer_of_msnb_writes_through_this_module():
-    found = {
+    files = {
         f"{path.relative_to(PACKAGE)}:{line}: {call}"
         for path in PACKAGE.rglob("*.py")
         for line, call in _writes(path)
         if path.name != "_util/atomic_file.py"
     }
-    appended = {line for line in found if "'ab'" in line and line.split(":")[0] in APPENDED}
+    appended = {line for line in files if "'ab'" in line and line.split(":")[0] in APPENDED}
     assert {line.split(":")[0] for line in appended} == APPENDED
-    found -= appended
-    assert not found, found
+    files -= appended
+    assert not files, files

@@ -1,4 +1,4 @@
-"""What the package imports is what pyproject.toml declares."""
+"""The package imports exactly the dependencies that pyproject.toml declares."""
 
 import ast
 import re
@@ -62,7 +62,7 @@ def test_whatever_is_imported_is_declared(loading_only):
 
 
 def called(call):
-    """The last name of what is called."""
+    """Return the last name of what is called."""
     return getattr(call.func, "attr", None) or getattr(call.func, "id", "")
 
 

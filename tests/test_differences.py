@@ -33,10 +33,10 @@ def test_there_are_rows_and_each_has_a_reason():
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0].strip("`")[:60])
 def test_an_example_gives_what_the_page_says(row):
-    example, wanted = row[0].strip("`"), row[1].strip("`")
-    if wanted.isidentifier() and wanted.endswith("Error"):
-        with pytest.raises(__builtins__[wanted]):
+    example, expected = row[0].strip("`"), row[1].strip("`")
+    if expected.isidentifier() and expected.endswith("Error"):
+        with pytest.raises(__builtins__[expected]):
             eval(example, dict(NAMES))
         return
-    found = eval(example, dict(NAMES))
-    assert repr(found.asnumpy().tolist() if isinstance(found, Tensor) else found) == wanted
+    result = eval(example, dict(NAMES))
+    assert repr(result.asnumpy().tolist() if isinstance(result, Tensor) else result) == expected

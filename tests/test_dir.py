@@ -16,12 +16,12 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROO
 
 
 def functions_in_pages():
-    """The functions of msnb that README, docs and notebooks call."""
+    """Return the functions of msnb that README, docs and notebooks call."""
     return sorted({name for page in PAGES for name in re.findall(r"\bmsnb\.(\w+)\(", page.read_text(encoding="utf-8"))})
 
 
 def names_for_editors():
-    """What msnb/__init__.py imports where only a type checker reads it."""
+    """Return the names that msnb/__init__.py imports for type checkers only."""
     tree = ast.parse(Path(msnb.__file__).read_text(encoding="utf-8"))
     blocks = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     imports = [statement for block in blocks for statement in block.body if isinstance(statement, ast.ImportFrom)]

@@ -18,7 +18,7 @@ from msnb import Model, Parameter, Tensor, alias, amp, context, dataset, mindrec
 from msnb.dataset.core.config import settings
 
 PACKAGE = Path(__file__).parent.parent / "msnb"
-# What an example may use without importing it, beside the names of its own module.
+# Names that an example may use without an import, beside those of its own module.
 NAMES = {
     "np": np,
     "mindspore": msnb,
@@ -51,14 +51,14 @@ class Net(nn.Cell):
         return self.fc1(self.flatten(self.conv1(x)))
 
 
-def given(text, module):
-    """What an example that trains takes for granted: a network, its loss, an optimizer, a Model, images with labels."""
+def names_of_example(text, module):
+    """Return the names that a training example uses: a network, its loss, an optimizer, a Model, images with labels."""
     images, labels = np.ones((8, 1, 32, 32), np.float32), np.arange(8, dtype=np.int32) % 3
     of_data = module.startswith("msnb.dataset")
 
     def rows():
-        made = dataset.NumpySlicesDataset({"image": images, "label": labels}, shuffle=False)
-        return made if of_data else made.batch(4)
+        data = dataset.NumpySlicesDataset({"image": images, "label": labels}, shuffle=False)
+        return data if of_data else data.batch(4)
 
     def column(name, values):
         return dataset.NumpySlicesDataset({name: values}, shuffle=False) if of_data else Tensor(values)
@@ -123,7 +123,7 @@ class Checker(doctest.OutputChecker):
 
 
 def examples_of(path):
-    """(name, docstring, line) of what has an example in a file."""
+    """Yield (name, docstring, line) of what has an example in a file."""
 
     def visit(node, name):
         for child in getattr(node, "body", ()):
@@ -142,19 +142,19 @@ FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if ">>> " in path.read_t
 
 @pytest.fixture
 def alone(tmp_path, monkeypatch):
-    """A folder of its own with the files that examples read; ``import mindspore`` means msnb."""
+    """Yield a folder of its own with the files that examples read; ``import mindspore`` means msnb."""
     monkeypatch.chdir(tmp_path)
-    kept, before = dict(vars(settings)), alias.installed()
+    state, before = dict(vars(settings)), alias.installed()
     alias.install(warn=False)
     yield tmp_path
-    vars(settings).update(kept)
+    vars(settings).update(state)
     if not before:
         alias.uninstall()
 
 
 def module_of(path):
-    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    components = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(components[:-1] if components[-1] == "__init__" else components)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
@@ -165,7 +165,7 @@ def test_the_examples_print_what_they_say_in(path, alone):
         write_files(alone)
     for name, text, line in examples_of(path):
         if not FILES_MISSING.search(text):
-            scope = {**names, **NAMES, **given(text, name)}
+            scope = {**names, **NAMES, **names_of_example(text, name)}
             context.set_context(mode=context.PYNATIVE_MODE)
             runner.run(parser.get_doctest(text, scope, name, str(path), line), out=output.append)
     assert not runner.failures, "".join(output)

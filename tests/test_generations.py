@@ -43,7 +43,7 @@ def in_second():
 
 
 # ---------------------------------------------------------------------- msnb's own text
-# What is called where r1.1's is meant on purpose, or where both mean the same.
+# Calls that mean r1.1 on purpose, or the same in both generations.
 _SAME_FOR_BOTH = {
     "BatchMatMul",  # of three dimensions and more
     "Range",  # of Python numbers
@@ -55,7 +55,7 @@ _SAME_FOR_BOTH = {
 
 
 def calls_in_msnb():
-    """(place, what is called, the call) of each call in msnb whose function is a name in its module."""
+    """Yield (place, what is called, the call) of each call in msnb whose function is a name in its module."""
     for file in sorted((ROOT / "msnb").rglob("*.py")):
         name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         tree = ast.parse(file.read_text(encoding="utf-8"))
@@ -80,7 +80,7 @@ def dotted(node):
 
 
 def is_left_open(target, call):
-    """Whether a call leaves to a default, or to an order, what the generations disagree about."""
+    """Check that a call leaves to a default, or to an order, a choice on which the generations disagree."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "functional":
         return False
     if not isinstance(target, type) or noted_difference(target) is None:
@@ -89,8 +89,8 @@ def is_left_open(target, call):
         return target.__name__ not in _SAME_FOR_BOTH
     _, order, defaults, *_ = noted_difference(target)
     names = list(inspect.signature(target).parameters)
-    given = {*names[: len(call.args)], *(k.arg for k in call.keywords)}
-    return not defaults.keys() <= given or bool(order) and names[: len(call.args)] != list(order[: len(call.args)])
+    passed = {*names[: len(call.args)], *(k.arg for k in call.keywords)}
+    return not defaults.keys() <= passed or bool(order) and names[: len(call.args)] != list(order[: len(call.args)])
 
 
 def test_msnb_itself_leaves_nothing_to_what_the_generations_disagree_about():
@@ -197,8 +197,8 @@ TAKEN = {  # calls that r1.1 refuses: what MindSpore 2.7.1 gives
 def test_mindspore_2_takes_what_r1_1_refuses(in_second, call):
     names = {"P": ms2.ops.operations, "ops": ms2.ops, "nn": ms2.nn, "mint": ms2.mint, "numpy": ms2.numpy, "ms": ms2}
     results = eval(call, {**names, "x": Tensor(X)})
-    found = [r.asnumpy().tolist() for r in results] if isinstance(results, tuple) else results
-    assert (found.asnumpy().tolist() if isinstance(found, Tensor) else found) == TAKEN[call]
+    result = [r.asnumpy().tolist() for r in results] if isinstance(results, tuple) else results
+    assert (result.asnumpy().tolist() if isinstance(result, Tensor) else result) == TAKEN[call]
 
 
 REFUSED = ["P.Tile()(x, (2,))", "P.Squeeze(1)(x)", "P.LogicalNot()(x)", "ms.numpy.squeeze(x, 1)"]
@@ -264,9 +264,9 @@ def class_of(name):
     return getattr(nn, LAYERS[name][0].removeprefix("nn.").partition("(")[0])
 
 
-def compare(found, stored, form):
-    assert len(found) == len(stored)
-    for (dtype, shape, total, some), (own_dtype, own_shape, own_total, own_some) in zip(stored, found, strict=True):
+def compare(result, stored, form):
+    assert len(result) == len(stored)
+    for (dtype, shape, total, some), (own_dtype, own_shape, own_total, own_some) in zip(stored, result, strict=True):
         # MindSpore casts what operators take and not what Cells take: views and written functions stay in float32.
         assert own_dtype == dtype or form == "float16" and {own_dtype, dtype} == {"Float16", "Float32"}
         assert own_shape == shape
@@ -281,10 +281,10 @@ def test_a_layer_is_mindspore_2_s(in_second, case):
     if form != "first":
         compare(MEANINGS["ran"](ms2, expression, inputs, form), STORED[case[0]][form], form)
         return
-    found = MEANINGS["first_values"](ms2, expression)
-    assert list(found) == list(STORED[case[0]]["first"])
+    result = MEANINGS["first_values"](ms2, expression)
+    assert list(result) == list(STORED[case[0]]["first"])
     for path, (dtype, shape, mean, deviation, least, largest) in STORED[case[0]]["first"].items():
-        own_dtype, own_shape, own_mean, own_deviation, own_least, own_largest = found[path]
+        own_dtype, own_shape, own_mean, own_deviation, own_least, own_largest = result[path]
         assert (own_dtype, own_shape) == (dtype, shape), path
         if deviation == 0:
             assert (own_mean, own_deviation) == (mean, 0), path

@@ -16,7 +16,7 @@ LINK = re.compile(r"\[[^\[\]]*\]\(([^()\s]+)\)")
 
 
 def read_links(path):
-    """The addresses that a page links to, in order. Code blocks have none."""
+    """Return the addresses that a page links to, in order. Code blocks have none."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".ipynb":
         cells = json.loads(text)["cells"]

@@ -1,4 +1,4 @@
-"""``python -m msnb``: every command, short of the whole demo, which is what `make demo` runs."""
+"""``python -m msnb``: every command except the complete demo, which `make demo` runs."""
 
 import os
 import re

@@ -98,28 +98,28 @@ def test_a_constructor_that_a_program_wraps_is_that_of_all_to_come():
 def test_a_name_gives_what_mindspore_2_gives(shared, case, mode):
     ms.set_context(mode=mode)
     shared(2)
-    found = SECOND["stored"](SECOND["CASES"][case](ms2))
+    result = SECOND["stored"](SECOND["CASES"][case](ms2))
     golden = {name: array for name, array in np.load(GOLDEN / "second.npz").items() if name.startswith(f"{case}/")}
-    assert len(found) == len(golden) > 0
-    for name, array in found.items():
-        wanted = golden[f"{case}/{name}"]
-        assert array.dtype.kind == wanted.dtype.kind and array.shape == wanted.shape
+    assert len(result) == len(golden) > 0
+    for name, array in result.items():
+        expected = golden[f"{case}/{name}"]
+        assert array.dtype.kind == expected.dtype.kind and array.shape == expected.shape
         if array.dtype.kind == "U":
-            assert array == wanted
+            assert array == expected
         else:
             # MindSpore's own sigmoid is exact to 1e-5.
-            np.testing.assert_allclose(array, wanted, rtol=1e-4, atol=3e-5, err_msg=name)
+            np.testing.assert_allclose(array, expected, rtol=1e-4, atol=3e-5, err_msg=name)
 
 
 @pytest.mark.parametrize("case", [case for case in OPTIMIZERS["CASES"] if not case.startswith("experimental")])
 def test_an_optimizer_has_the_state_of_mindspore_2_and_goes_its_steps(case):
-    found = OPTIMIZERS["run_case"](ms2, case)
+    result = OPTIMIZERS["run_case"](ms2, case)
     golden = {
         k.removeprefix(f"{case}/"): v for k, v in np.load(GOLDEN / "optim.npz").items() if k.startswith(f"{case}/")
     }
     named = {name for name in golden if not name.startswith("Parameter$")}  # a number of AdaFactor's
-    assert named == found.keys() and "global_step" in named
-    for name, array in found.items():
+    assert named == result.keys() and "global_step" in named
+    for name, array in result.items():
         if not name.startswith("stat."):  # what MindSpore keeps there is of no use
             np.testing.assert_allclose(array.ravel(), golden[name].ravel(), rtol=1e-5, atol=1e-6, err_msg=name)
 
@@ -274,9 +274,9 @@ def test_gradients_of_all_inputs_are_those_of_tensors(mode, within):
     for module in (ms, ms2):
         operation = module.ops.GradOperation(get_all=True)
         gradients = Gradients(scaled, operation) if within else operation(scaled)
-        found = gradients(x, (2, 1), 1.5, y)
-        assert found[0].asnumpy().tolist() == [1.5, 1.5] and found[-1].asnumpy().tolist() == [2.0]
-        counts.append(len(found))
+        result = gradients(x, (2, 1), 1.5, y)
+        assert result[0].asnumpy().tolist() == [1.5, 1.5] and result[-1].asnumpy().tolist() == [2.0]
+        counts.append(len(result))
     assert counts == [4, 2]
 
 

@@ -15,15 +15,15 @@ TO_COME = ("mint", "dataset")  # rooms whose names are not all here yet
 MISSPELT = ("it is misspelt", "there is no")
 
 
-def found(name):
-    """What a name such as "nn.Dense" is; raises AttributeError where there is none."""
-    parts = name.split(".")
-    for count in range(len(parts), -1, -1):
+def resolve(name):
+    """Return the object of a name such as "nn.Dense". Raise AttributeError if there is none."""
+    components = name.split(".")
+    for count in range(len(components), -1, -1):
         try:
-            value = importlib.import_module(".".join(["msnb", *parts[:count]]))
+            value = importlib.import_module(".".join(["msnb", *components[:count]]))
         except ModuleNotFoundError:
             continue
-        for part in parts[count:]:
+        for part in components[count:]:
             value = getattr(value, part)
         return value
     raise AssertionError("msnb is always there")
@@ -31,7 +31,7 @@ def found(name):
 
 def is_here(name):
     try:
-        found(name)
+        resolve(name)
     except AttributeError:
         return False
     return True
@@ -40,16 +40,16 @@ def is_here(name):
 def test_each_is_here_or_one_line_says_what_to_do_instead():
     absent = [name for name in NAMES if not name.startswith(TO_COME) and not is_here(name)]
     assert [name for name in absent if any(text in missing(f"mindspore.{name}") for text in MISSPELT)] == []
-    known = sum(not name.startswith(TO_COME) for name in NAMES)
-    assert len(absent) < 0.2 * known, absent
+    count = sum(not name.startswith(TO_COME) for name in NAMES)
+    assert len(absent) < 0.2 * count, absent
 
 
 @pytest.mark.parametrize("name", RAISES)
 def test_what_programs_import_without_use_raises_one_line_when_it_is_used(name):
     if name.startswith(("nn.Cell.", "Parameter.")):
         pytest.skip("a method: it raises by itself")
-    placeholder = found(name)
-    assert found(name) is placeholder
+    placeholder = resolve(name)
+    assert resolve(name) is placeholder
     with pytest.raises(NotImplementedError, match=name.rpartition(".")[2]) as caught:
         placeholder()
     assert "\n" not in str(caught.value)

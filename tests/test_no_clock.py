@@ -1,6 +1,6 @@
-"""No test asserts how long something took: a machine with other work to do would fail it. Times are benchmarks'.
+"""No test asserts a time: a busy machine would fail it. Times belong in benchmarks.
 
-Nor does one draw numbers that nobody can draw again; for what msnb draws without a seed there is `chance`.
+No test draws numbers without a seed. `chance` fixes the draws of msnb without a seed.
 """
 
 import ast
@@ -16,13 +16,13 @@ NAMED = re.compile(rf"\b({'|'.join(CLOCKS)})\s*\(")  # in a text: to look at all
 
 
 def reads_a_clock(node):
-    """Whether a clock is read inside an expression."""
+    """Check that an expression reads a clock."""
     called = (inner.func for inner in ast.walk(node) if isinstance(inner, ast.Call))
     return any(getattr(to, "id", getattr(to, "attr", None)) in CLOCKS for to in called)
 
 
 def asserted_times(tree):
-    """Lines of the assertions that a clock decides, through one assignment or none."""
+    """Yield the lines of the assertions that a clock decides, through one assignment or none."""
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef):
             continue
@@ -49,13 +49,13 @@ def test_an_asserted_time_is_found(text):
 
 
 def test_no_test_asserts_a_time():
-    found = [
+    files = [
         f"{path.relative_to(TESTS)}:{line}"
         for path in sorted(TESTS.rglob("*.py"))
         if NAMED.search(path.read_text(encoding="utf-8"))
         for line in asserted_times(trees.tree_of(path))
     ]
-    assert not found, "a time belongs into benchmarks/: " + ", ".join(found)
+    assert not files, "a time belongs into benchmarks/: " + ", ".join(files)
 
 
 UNSEEDED = re.compile(r"\b(default_rng|RandomState|SeedSequence|random\.Random|SystemRandom)\(\)")
@@ -63,5 +63,5 @@ UNSEEDED = re.compile(r"\b(default_rng|RandomState|SeedSequence|random\.Random|S
 
 def test_every_generator_of_a_test_has_a_seed():
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(TESTS.rglob("*.py"))}
-    found = [f"{path.relative_to(TESTS)}: {made}" for path, text in texts.items() for made in UNSEEDED.findall(text)]
-    assert UNSEEDED.search("np.random.default_rng" + "()") and not found, ", ".join(found)
+    results = [f"{path.relative_to(TESTS)}: {call}" for path, text in texts.items() for call in UNSEEDED.findall(text)]
+    assert UNSEEDED.search("np.random.default_rng" + "()") and not results, ", ".join(results)

@@ -255,9 +255,13 @@ def test_what_is_known_of_integers_passes_values_on():
     from msnb.common.dtype import QuantDtype
     from msnb.ops.operations._quant_ops import FakeQuantParam
 
-    kept = FakeQuantParam.linear_quant_param(QuantDtype.INT16, (0.5, 2.0), 1, is_per_channel=True)
-    assert (kept.quant_dtype.num_bits, kept.linear_quant_scale, kept.linear_quant_zero_point) == (16, [0.5, 2.0], [1])
-    assert kept(Tensor([0.25, 1.0])).asnumpy().tolist() == [0.25, 1.0]
+    parameter = FakeQuantParam.linear_quant_param(QuantDtype.INT16, (0.5, 2.0), 1, is_per_channel=True)
+    assert (parameter.quant_dtype.num_bits, parameter.linear_quant_scale, parameter.linear_quant_zero_point) == (
+        16,
+        [0.5, 2.0],
+        [1],
+    )
+    assert parameter(Tensor([0.25, 1.0])).asnumpy().tolist() == [0.25, 1.0]
     for wrong in ((QuantDtype.INT8, 1, 1), (QuantDtype.INT8, 0.5, 0.5), (8, 0.5, 1)):
         with pytest.raises(TypeError, match="For 'FakeQuantParam'"):
             FakeQuantParam.linear_quant_param(*wrong)

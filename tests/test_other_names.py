@@ -172,13 +172,13 @@ def test_members_of_other_frameworks_are_answered():
 
 
 def not_there(answer):
-    """The first dotted name in an answer that leads nowhere, None where all are there."""
+    """Return the first dotted name in an answer that leads nowhere, None where all are there."""
     for root, path in re.findall(r"\b(nn|ops|dataset|context|mindspore|Tensor|net|x)\.([A-Za-z_][\w.]*\w)", answer):
-        found = ROOTS[root]
+        result = ROOTS[root]
         for part in path.split("."):
-            if not hasattr(found, part):
+            if not hasattr(result, part):
                 return f"{root}.{path}"
-            found = getattr(found, part)
+            result = getattr(result, part)
     return None
 
 

@@ -1,4 +1,4 @@
-"""What is shipped: the wheel's contents, bounds of versions, and files that set a contributor up."""
+"""The release: contents of the wheel, bounds of versions, and files that set a contributor up."""
 
 import os
 import re
@@ -118,7 +118,7 @@ def test_importing_the_lowest_floor_does_not_import_jax():
 
 
 def recipe(target):
-    """What the Makefile does for a target."""
+    """Return the recipe of a target of the Makefile."""
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     return re.search(rf"^{target}:.*\n((?:\t.*\n)+)", text, re.MULTILINE)[1]
 

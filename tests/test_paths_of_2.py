@@ -90,12 +90,12 @@ def test_nothing_is_refused_under_one_path_that_is_there_under_another():
         "hal",
     )
     modules = {place: importlib.import_module(f"msnb.{place}".rstrip(".")) for place in there}
-    found = [
+    results = [
         (place, name, other)
-        for places in unsupported.USED_BY_FEW_LINES.values()
-        for place, names in places.items()
+        for refused_names in unsupported.USED_BY_FEW_LINES.values()
+        for place, names in refused_names.items()
         for name in names.split()
         for other, module in modules.items()
         if other != place and name in module.__all__
     ]
-    assert found == []
+    assert results == []

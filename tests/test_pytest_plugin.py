@@ -1,4 +1,4 @@
-"""What a user's own pytest session shows where a network fails: `_msnb_pytest`, which pytest finds by itself."""
+"""The report of a user's pytest session for a failing network. pytest loads the plugin `_msnb_pytest` by itself."""
 
 import re
 import subprocess
@@ -46,7 +46,7 @@ for style in sys.argv[3:]:
 
 @pytest.fixture
 def sessions(fresh, tmp_path):
-    """What sessions show, one after the other in one process, each with one option."""
+    """Return the outputs of sessions in one process, each with one option."""
 
     def run(*options, environment=None):
         done = fresh.run(PROGRAM, tmp_path, tmp_path / "test_net.py", SUITE, *options, environment=environment)

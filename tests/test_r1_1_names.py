@@ -25,7 +25,7 @@ SETTINGS = {
     "mindspore.context.set_ps_context": context.get_ps_context,
 }
 
-# What is on the object and not on its class.
+# Attributes of the object, not of its class.
 MADE = {
     "RowTensor": lambda: msnb.RowTensor(Tensor([0], msnb.int32), Tensor([[1.0]], msnb.float32), (2, 1)),
     "SparseTensor": lambda: msnb.SparseTensor(Tensor([[0, 1]], msnb.int32), Tensor([1.0], msnb.float32), (1, 2)),
@@ -58,7 +58,7 @@ ELSEWHERE = {
     },
 }
 
-# Who says "not available in msnb yet", in which function: whole rooms, each the subject of a later version.
+# Modules with functions that say "not available in msnb yet"; each is the subject of a later version.
 ROOMS = {
     "_c_expression/amp.py": {"create_amp_strategy"},
     "common/__init__.py": {""},  # a class with a gradient of its own, from which libraries derive
@@ -79,17 +79,17 @@ ROOMS = {
 _REFUSALS = {"not_yet", "placeholder", "fill", "submodules"}
 
 
-def found(place):
-    """The object at one of r1.1's places: a module, what is in one, or what has a class's attributes."""
-    parts = ["msnb", *place.split(".")[1:]]
-    if parts[-1] in MADE:
-        return MADE[parts[-1]]()
-    for end in range(len(parts), 0, -1):
+def resolve(place):
+    """Return the object at one of r1.1's places: a module, what is in one, or what has a class's attributes."""
+    components = ["msnb", *place.split(".")[1:]]
+    if components[-1] in MADE:
+        return MADE[components[-1]]()
+    for end in range(len(components), 0, -1):
         try:
-            here = importlib.import_module(".".join(parts[:end]))
+            here = importlib.import_module(".".join(components[:end]))
         except ModuleNotFoundError:
             continue
-        return functools.reduce(getattr, parts[end:], here)
+        return functools.reduce(getattr, components[end:], here)
     raise ModuleNotFoundError(place)
 
 
@@ -99,7 +99,7 @@ def has(place, name):
         return True
     if place == "mindspore.train.amp" and name.startswith("level:"):
         return name.removeprefix("level:") in {*amp._config_level, "auto"}
-    here = found(place)
+    here = resolve(place)
     if hasattr(here, name):
         return True
     try:
@@ -126,7 +126,7 @@ def test_what_is_said_to_be_missing_is_r1_1s_and_missing(place):
 
 
 def refusing_functions(tree):
-    """Names of the functions that refuse, "" for the module itself."""
+    """Return the names of the functions that refuse, "" for the module itself."""
 
     def walk(node, inside):
         if isinstance(node, ast.FunctionDef):

@@ -16,13 +16,13 @@ INNER = ("msnb.notebook", "msnb.__main__")
 
 
 def public_modules():
-    """The names of all modules that a user may import."""
+    """Return the names of all modules that a user may import."""
     names = ["msnb", *(info.name for info in pkgutil.walk_packages(msnb.__path__, "msnb."))]
     return [n for n in names if not n.startswith(INNER) and not any(p.startswith("_") for p in n.split("."))]
 
 
 def public_callables():
-    """(path, object) of all public functions, classes and their public methods, each once."""
+    """Return (path, object) of all public functions, classes and their public methods, each once."""
     seen = {}
     for path in public_modules():
         module = importlib.import_module(path)

@@ -11,7 +11,7 @@ from trees import tree_of
 
 PACKAGE = Path(__file__).parent.parent / "msnb"
 
-# What describes a function, class, module or exception, and makes it do nothing else.
+# Attributes that describe a function, class, module or exception, and do not change its behaviour.
 _SAYS = set(
     "__name__ __qualname__ __doc__ __module__ __signature__ __wrapped__ __annotations__ __kwdefaults__ __code__ "
     "__all__ __file__ __path__ __spec__ __loader__ __package__ __version__ __notes__ __cause__ __context__ "
@@ -21,7 +21,7 @@ _PATCHING = {"unittest.mock", "mock", "pytest", "gorilla", "wrapt"}
 
 
 def replaced(tree):
-    """(line, text) of each place in a module's syntax tree that
+    """Return (line, text) of each place in a module's syntax tree that
 
     * assigns to or deletes an attribute of a class that stands in another module, or a dunder of anything but itself,
     * gives an object that it was handed, or a module that it imports, a function in place of its own,
@@ -29,14 +29,14 @@ def replaced(tree):
     """
     own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     functions = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    found = []
+    results = []
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assign, ast.Delete)):
             targets = node.targets
         elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
             targets = [node.target]
         elif isinstance(node, ast.Call) and _sets(node, own):
-            found.append((node.lineno, ast.unparse(node)))
+            results.append((node.lineno, ast.unparse(node)))
             continue
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             names = (
@@ -44,21 +44,21 @@ def replaced(tree):
                 if isinstance(node, ast.ImportFrom)
                 else [alias.name for alias in node.names]
             )
-            found += [(node.lineno, ast.unparse(node)) for name in names if name in _PATCHING]
+            results += [(node.lineno, ast.unparse(node)) for name in names if name in _PATCHING]
             continue
         else:
             continue
         value = getattr(node, "value", None)
-        made = isinstance(value, ast.Lambda) or isinstance(value, ast.Name) and value.id in functions
+        is_function = isinstance(value, ast.Lambda) or isinstance(value, ast.Name) and value.id in functions
         for target in (part for whole in targets for part in ast.walk(whole)):
             if isinstance(target, ast.Attribute) and isinstance(target.ctx, (ast.Store, ast.Del)):
                 if _is_own(target.value, own) or _root(target) in ("self", "cls"):
                     continue
                 a_class = _last_name(target.value)[:1].isupper() and not _last_name(target.value).isupper()
                 dunder = target.attr.startswith("__") and target.attr.endswith("__") and target.attr not in _SAYS
-                if a_class or dunder or made:
-                    found.append((node.lineno, ast.unparse(node).partition("\n")[0]))
-    return sorted(set(found))
+                if a_class or dunder or is_function:
+                    results.append((node.lineno, ast.unparse(node).partition("\n")[0]))
+    return sorted(set(results))
 
 
 def _sets(call, own):
@@ -67,7 +67,7 @@ def _sets(call, own):
 
 
 def _is_own(owner, own):
-    """Whether it is the object itself, its class, or a class of this module."""
+    """Check that it is the object itself, its class, or a class of this module."""
     return isinstance(owner, ast.Name) and owner.id in own | {"self", "cls"}
 
 
@@ -160,16 +160,16 @@ def test_nobody_replaces_what_another_module_defines():
     for path in sorted(PACKAGE.rglob("*.py")):
         module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
         places += [(module, line, text) for line, text in replaced(tree_of(path))]
-    known = {
+    allowed = {
         (m, start) for m, start in REPLACED for module, _, text in places if m == module and text.startswith(start)
     }
     wrong = [
         f"{module}:{line} {text}"
         for module, line, text in places
-        if not any(m == module and text.startswith(start) for m, start in known)
+        if not any(m == module and text.startswith(start) for m, start in allowed)
     ]
     assert not wrong, "be told of it by msnb.core.state.events, or ask its module for a way:\n" + "\n".join(wrong)
-    assert known == REPLACED.keys(), f"no longer so, take it out of REPLACED: {REPLACED.keys() - known}"
+    assert allowed == REPLACED.keys(), f"no longer so, take it out of REPLACED: {REPLACED.keys() - allowed}"
 
 
 @pytest.mark.parametrize(

@@ -28,11 +28,11 @@ def test_the_files_are_mnists(folder):
 
 
 def test_no_digit_is_in_both_parts(folder):
-    parts = [
+    subsets = [
         idx.read(os.path.join(folder, *name))
         for name in (("train", "train-images-idx3-ubyte"), ("test", "t10k-images-idx3-ubyte"))
     ]
-    train, test = ({image.tobytes() for image in part} for part in parts)
+    train, test = ({image.tobytes() for image in part} for part in subsets)
     assert not train & test
 
 

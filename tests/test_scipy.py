@@ -45,22 +45,22 @@ def test_a_function_gives_what_scipy_gives(mode, call):
     keywords = {"eigvals_only": True, "lower": False} if name == "eigh" else None
     want = by_scipy.eigh(given[0], **keywords) if keywords else getattr(by_scipy, name)(*given)
     function = getattr(linalg, name)
-    found = arrays(ms.jit(lambda: function(*tensors(given)))())
-    wanted = want if isinstance(want, tuple) else (want,)
-    assert len(found) == len(wanted)
-    for got, right in zip(found, wanted, strict=True):
+    result = arrays(ms.jit(lambda: function(*tensors(given)))())
+    expected = want if isinstance(want, tuple) else (want,)
+    assert len(result) == len(expected)
+    for got, right in zip(result, expected, strict=True):
         np.testing.assert_allclose(got, right, rtol=2e-4, atol=2e-4)
 
 
 def test_what_was_factored_solves():
     a, b = tensors((POSITIVE, B))
     want = by_scipy.solve(POSITIVE, B)
-    for found in (
+    for result in (
         linalg.cho_solve(linalg.cho_factor(a), b),
         linalg.cho_solve(linalg.cho_factor(a, lower=True), b),
         linalg.lu_solve(linalg.lu_factor(a), b),
     ):
-        np.testing.assert_allclose(found.asnumpy(), want, rtol=2e-4, atol=2e-4)
+        np.testing.assert_allclose(result.asnumpy(), want, rtol=2e-4, atol=2e-4)
 
 
 def test_whole_numbers_count_as_float64_and_gradients_are_those_of_the_operators():

@@ -1,4 +1,4 @@
-"""What editors and type checkers see: stubs that are current, and `import mindspore` that resolves."""
+"""Editors and type checkers see current stubs, and resolve `import mindspore`."""
 
 import ast
 

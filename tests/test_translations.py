@@ -19,7 +19,7 @@ NOTEBOOKS = [path for path in translations.list_translations() if path.suffix ==
 
 
 def read_code(cell):
-    """The syntax tree of a cell without magics, comments and docstrings; its magics."""
+    """Return the syntax tree of a cell without magics, comments and docstrings; its magics."""
     lines = "".join(cell["source"]).splitlines()
     tree = ast.parse("\n".join(line for line in lines if not line.startswith("%")))
     for node in ast.walk(tree):

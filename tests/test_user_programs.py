@@ -231,15 +231,15 @@ def test_all_flags_of_grad_operation(mode, flags):
     grad = C.GradOperation(get_all=get_all, get_by_list=get_by_list, sens_param=sens_param)(net, weights)
     scale = np.float32([1, 10]) if sens_param else np.float32([1, 1])
     dx, dy, dw = np.float32([8, 15]) * scale, np.float32([2, 6]) * scale, np.float32([4, 10]) * scale
-    found = grad(x, y, sens) if sens_param else grad(x, y)
+    result = grad(x, y, sens) if sens_param else grad(x, y)
     if get_by_list:
-        inputs, (w,) = found if get_all else (None, found)
+        inputs, (w,) = result if get_all else (None, result)
         assert np.allclose(w.asnumpy(), dw)
-        found = inputs
+        result = inputs
     if get_all:
-        assert np.allclose(found[0].asnumpy(), dx) and np.allclose(found[1].asnumpy(), dy)
+        assert np.allclose(result[0].asnumpy(), dx) and np.allclose(result[1].asnumpy(), dy)
     elif not get_by_list:
-        assert np.allclose(found.asnumpy(), dx)
+        assert np.allclose(result.asnumpy(), dx)
 
 
 def test_integer_inputs_have_gradients_of_their_type(mode):

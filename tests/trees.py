@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def tree_of(path):
-    """The tree of a file, one for all tests: it is read and never changed."""
+    """Return the tree of a file, one for all tests: it is read and never changed."""
     return _tree_of(str(path))
 
 

@@ -1,1 +1,1 @@
-"""What `benchmarks/dataset.py` measures."""
+"""Pipelines that `benchmarks/dataset.py` measures."""

@@ -1,4 +1,4 @@
-"""The files that the pipelines read, of the genuine formats, made on the spot."""
+"""Write the files that the pipelines read, in the formats of the data sets."""
 
 import os
 import struct
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def make_files(folder):
-    """MNIST (20000 images), CIFAR-10 (20000), 300 JPEGs, 40000 lines of text, two MindRecords."""
+    """Write MNIST (20000 images), CIFAR-10 (20000), 300 JPEGs, 40000 lines of text and two MindRecords."""
     rng = np.random.default_rng(0)
     make_mnist(folder, rng)
     os.makedirs(f"{folder}/cifar")
@@ -21,7 +21,7 @@ def make_files(folder):
 
 
 def make_mnist(folder, rng):
-    """20000 images of 28 x 28, and their labels."""
+    """Write 20000 images of 28 x 28, and their labels."""
     os.makedirs(f"{folder}/mnist")
     images = rng.integers(0, 256, (20000, 28, 28), np.uint8)
     with open(f"{folder}/mnist/train-images-idx3-ubyte", "wb") as file:
@@ -31,8 +31,8 @@ def make_mnist(folder, rng):
 
 
 def make_text(folder, rng):
-    """40000 lines of English."""
-    parts = [
+    """Write 40000 lines of English."""
+    phrases = [
         "the quick brown fox jumps over the lazy dog",
         "hello world , mindspore notebook kit",
         "data engine",
@@ -42,14 +42,14 @@ def make_text(folder, rng):
     ]
     with open(f"{folder}/text.txt", "w", encoding="utf-8") as file:
         for _ in range(40000):
-            file.write(" ".join(parts[i] for i in rng.integers(0, len(parts), 3)) + "\n")
+            file.write(" ".join(phrases[i] for i in rng.integers(0, len(phrases), 3)) + "\n")
 
 
 def make_jpegs(folder, rng):
-    """300 pictures of 500 x 375 with edges, colours and noise; 30 to 110 KB each."""
+    """Write 300 pictures of 500 x 375 with edges, colours and noise, 30 to 110 KB each. Return their bytes."""
     from PIL import Image
 
-    out = []
+    jpegs = []
     y, x = np.mgrid[:375, :500].astype(np.float32)
     for i in range(300):
         os.makedirs(f"{folder}/images/{i % 4}", exist_ok=True)
@@ -62,12 +62,12 @@ def make_jpegs(folder, rng):
         path = f"{folder}/images/{i % 4}/{i}.jpg"
         Image.fromarray(np.clip(picture, 0, 255).astype(np.uint8)).save(path, quality=90)
         with open(path, "rb") as file:
-            out.append(file.read())
-    return out
+            jpegs.append(file.read())
+    return jpegs
 
 
 def make_records(folder, jpegs, rng):
-    """A MindRecord of BERT's pre-training features and one of JPEGs with labels."""
+    """Write a MindRecord of BERT's pre-training features and one of JPEGs with labels."""
     from msnb.mindrecord import FileWriter
 
     writer = FileWriter(f"{folder}/bert.mindrecord")

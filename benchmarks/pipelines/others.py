@@ -1,12 +1,12 @@
-"""The same pipelines for torch and grain, as far as these have a counterpart."""
+"""The pipelines of `programs.py` for torch and grain, as far as these have a counterpart."""
 
 import numpy as np
 
 from pipelines.programs import MEAN, STD, Rows
 
 
-class Plain:
-    """The counterparts for torch and grain: random access objects whose samples are computed with numpy and OpenCV."""
+class NumpyPipelines:
+    """Random access data sets whose samples are computed with numpy and OpenCV."""
 
     def __init__(self, folder):
         import cv2
@@ -17,7 +17,7 @@ class Plain:
         self.rng = np.random.default_rng(0)
 
     def tables(self):
-        """name -> (length, sample by number)."""
+        """Return {name: function that returns (length, function from a number to a sample)}."""
         return {
             "MNIST, LeNet's": self.mnist,
             "CIFAR-10, crop flip norm": self.cifar,
@@ -55,24 +55,24 @@ class Plain:
 
         return len(x), sample
 
-    def _files(self):
+    def _list_files(self):
         return [(f"{self.folder}/images/{i % 4}/{i}.jpg", np.int32(i % 4)) for i in range(300)]
 
-    def _read(self, path):
+    def _read_image(self, path):
         with open(path, "rb") as file:
             data = np.frombuffer(file.read(), np.uint8)
         return self.cv2.cvtColor(self.cv2.imdecode(data, self.cv2.IMREAD_COLOR), self.cv2.COLOR_BGR2RGB)
 
     @staticmethod
-    def _normal(image):
+    def _normalise(image):
         image = (image.astype(np.float32) - np.float32(MEAN)) / np.float32(STD)
         return np.ascontiguousarray(image.transpose(2, 0, 1))
 
     def jpeg_train(self):
-        files = self._files()
+        files = self._list_files()
 
         def sample(i):
-            image = self._read(files[i][0])
+            image = self._read_image(files[i][0])
             h, w = image.shape[:2]
             for _ in range(10):
                 area = h * w * self.rng.uniform(0.08, 1)
@@ -84,20 +84,20 @@ class Plain:
                 wide, high = w, h
             row, column = self.rng.integers(0, h - high + 1), self.rng.integers(0, w - wide + 1)
             image = self.cv2.resize(image[row : row + high, column : column + wide], (224, 224))
-            return self._normal(image[:, ::-1] if self.rng.random() < 0.5 else image), files[i][1]
+            return self._normalise(image[:, ::-1] if self.rng.random() < 0.5 else image), files[i][1]
 
         return len(files), sample
 
     def jpeg_eval(self):
-        files = self._files()
+        files = self._list_files()
 
         def sample(i):
-            image = self._read(files[i][0])
+            image = self._read_image(files[i][0])
             h, w = image.shape[:2]
             size = (int(256 * w / h), 256) if h < w else (256, int(256 * h / w))
             image = self.cv2.resize(image, size)
             row, column = (image.shape[0] - 224) // 2, (image.shape[1] - 224) // 2
-            return self._normal(image[row : row + 224, column : column + 224]), files[i][1]
+            return self._normalise(image[row : row + 224, column : column + 224]), files[i][1]
 
         return len(files), sample
 
@@ -115,8 +115,8 @@ class Plain:
         return len(rows), lambda i: (rows.data[i], np.int32(i))
 
 
-class Table:
-    """What torch and grain call a data set."""
+class SampleTable:
+    """A map-style data set of torch and grain."""
 
     def __init__(self, length, sample):
         self.length = length
@@ -129,35 +129,35 @@ class Table:
         return self.sample(int(index))
 
 
-def torch_side(folder):
-    """torch.utils.data.DataLoader in the calling process, its cheapest form per CPU-second."""
+def make_torch_pipelines(folder):
+    """Return the pipelines of a DataLoader in the calling process, which needs the least CPU time."""
     import torch
     from torch.utils.data import DataLoader
 
     torch.set_num_threads(1)
 
-    def opened(make, name):
+    def make_opener(make, name):
         def start():
-            table = Table(*make())
+            table = SampleTable(*make())
             return DataLoader(table, 32, shuffle="eval" not in name, num_workers=0), len(table)
 
         return start
 
-    return {name: opened(make, name) for name, make in Plain(folder).tables().items()}
+    return {name: make_opener(make, name) for name, make in NumpyPipelines(folder).tables().items()}
 
 
-def grain_side(folder):
-    """grain.MapDataset: shuffle, map, batch, read by its own threads."""
+def make_grain_pipelines(folder):
+    """Return the pipelines of grain.MapDataset: shuffle, map, batch, read by its own threads."""
     import grain
 
-    def opened(make, name):
+    def make_opener(make, name):
         def start():
             length, sample = make()
-            d = grain.MapDataset.source(Table(length, sample))
+            d = grain.MapDataset.source(SampleTable(length, sample))
             if "eval" not in name:
                 d = d.shuffle(seed=0)
             return d.batch(32).to_iter_dataset(), length
 
         return start
 
-    return {name: opened(make, name) for name, make in Plain(folder).tables().items()}
+    return {name: make_opener(make, name) for name, make in NumpyPipelines(folder).tables().items()}

@@ -1,6 +1,4 @@
-"""The pipelines as MindSpore programs, which run on msnb and on MindSpore: name -> function that returns (iterable over
-an epoch, samples per epoch).
-"""
+"""Pipelines as MindSpore programs, which run on msnb and on MindSpore."""
 
 from importlib import import_module
 
@@ -12,8 +10,11 @@ VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS]
 MEAN, STD = [123.7, 116.3, 103.5], [58.4, 57.1, 57.4]
 
 
-def facade(base, folder):
-    """The pipelines as MindSpore programs, with `base` mindspore or msnb."""
+def make_pipelines(base, folder):
+    """Return {name: function that returns (iterable over an epoch, samples per epoch)}.
+
+    `base` is "mindspore" or "msnb".
+    """
     ms = import_module(base)
     ds = import_module(f"{base}.dataset")
     V, C, T = (import_module(f"{base}.dataset.{m}") for m in ("vision", "transforms", "text"))
@@ -80,7 +81,7 @@ def facade(base, folder):
     def record_images():
         return ds.MindDataset(f"{folder}/images.mindrecord", ["data", "label"], shuffle=True), 6000
 
-    made = {
+    makers = {
         "MNIST, LeNet's": lenet,
         "CIFAR-10, crop flip norm": cifar,
         "JPEG train, ResNet-50's": jpeg_train,
@@ -94,7 +95,7 @@ def facade(base, folder):
         "MindRecord, JPEG bytes": record_images,
     }
 
-    def opened(make):
+    def make_opener(make):
         def start():
             pipeline, samples = make()
             iterator = pipeline.create_tuple_iterator(num_epochs=-1, output_numpy=True)
@@ -103,11 +104,11 @@ def facade(base, folder):
         start.pipeline = make
         return start
 
-    return {name: opened(make) for name, make in made.items()}
+    return {name: make_opener(make) for name, make in makers.items()}
 
 
 class Rows:
-    """A random access data set of one's own."""
+    """A random access data set in Python."""
 
     def __init__(self):
         self.data = np.random.default_rng(0).normal(size=(20000, 16)).astype(np.float32)

@@ -1,13 +1,13 @@
-"""The step time of a LeNet-5 that a pipeline feeds."""
+"""Measure the step time of a LeNet-5 that reads a pipeline."""
 
 import statistics
 import time
 
-from pipelines.programs import facade
+from pipelines.programs import make_pipelines
 
 
-def training(folder, rounds, steps=625):
-    """Milliseconds per step of LeNet-5 over an epoch: of batches in memory, a new pipeline, one in later epochs."""
+def measure_training(folder, rounds, steps=625):
+    """Return the milliseconds per step of LeNet-5 with batches in memory, a new pipeline, and later epochs of one."""
     import msnb as ms
     from msnb import nn
 
@@ -23,7 +23,7 @@ def training(folder, rounds, steps=625):
     optimizer = nn.Momentum(net.trainable_params(), 0.01, 0.9)
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
     step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer).set_train()
-    lenet = facade("msnb", folder)["MNIST, LeNet's"].pipeline
+    lenet = make_pipelines("msnb", folder)["MNIST, LeNet's"].pipeline
 
     def run(batches):
         begin = time.perf_counter()
@@ -32,16 +32,16 @@ def training(folder, rounds, steps=625):
         out.asnumpy()
         return (time.perf_counter() - begin) / steps * 1e3
 
-    kept = lenet()[0].create_tuple_iterator()
-    held = [batch for _, batch in zip(range(steps), kept, strict=False)]
-    for _ in kept:
+    iterator = lenet()[0].create_tuple_iterator()
+    batches_in_memory = [batch for _, batch in zip(range(steps), iterator, strict=False)]
+    for _ in iterator:
         pass
-    run(held)
+    run(batches_in_memory)
     times = {"in memory": [], "new pipeline": [], "later epochs": []}
     for _ in range(rounds):
-        times["in memory"].append(run(held))
+        times["in memory"].append(run(batches_in_memory))
         times["new pipeline"].append(run(lenet()[0].create_tuple_iterator()))
-        times["later epochs"].append(run(kept))
-        for _ in kept:
+        times["later epochs"].append(run(iterator))
+        for _ in iterator:
             pass
     return {name: statistics.median(values) for name, values in times.items()}

@@ -99,12 +99,12 @@ def declares(
 
 
 def loops(used_number, used_items, used_limit):
-    found = []
+    results = []
     for item in used_items:
-        if len(found) == used_limit:
+        if len(results) == used_limit:
             break
-        found.append(item + used_number)
-    return found
+        results.append(item + used_number)
+    return results
 
 
 def closes_over(used, silent):

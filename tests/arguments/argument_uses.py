@@ -1,8 +1,8 @@
-"""What becomes of a function's parameters: followed through assignments, attributes and calls of msnb's own functions.
+"""Follow a function's parameters through assignments, attributes and calls of msnb's own functions.
 
-A parameter ACTS when its value reaches something: a result, a call that is not msnb's, an attribute that somebody
-reads, a branch that does something. What only checks it, drops it, or stores it where nobody looks, is no use of it.
-It is SAID when the log is told about it, or every value but one is refused. What is neither is silent.
+A parameter ACTS if its value reaches something: a result, a call that is not msnb's, an attribute that other code
+reads, a branch that does something. A check, an unused copy or an attribute that no code reads is no use of it.
+It is SAID if the log names it, or every value but one is refused. A parameter that is neither is silent.
 """
 
 import ast
@@ -30,7 +30,7 @@ PROBES = (None, True, False, 0, 1, 2, 0.5, "x", (), (1, 1))
 
 
 def nodes(tree):
-    """All nodes of a tree, as `ast.walk` gives them, in half its time."""
+    """Yield all nodes of a tree, as `ast.walk` gives them, in half its time."""
     todo = [tree]
     while todo:
         node = todo.pop()
@@ -44,7 +44,8 @@ def nodes(tree):
 
 @cache
 def survey(path):
-    """({line: definition}, names of the attributes that are read) of a file; a line is that of the first decorator."""
+    """Return ({line: definition}, names of the attributes that are read) of a file; a line is that of the first
+    decorator."""
     defined, read = {}, set()
     for node in nodes(tree_of(path)):
         kind = type(node)
@@ -61,7 +62,7 @@ def survey(path):
 
 @cache
 def attributes_read():
-    """Names of all attributes that some line of msnb reads."""
+    """Return the names of all attributes that some line of msnb reads."""
     return frozenset().union(*(survey(str(path))[1] for path in (*ROOT.rglob("*.py"), SAMPLES)))
 
 
@@ -80,7 +81,7 @@ def place(function):
 
 
 def parameters(node):
-    """Names of the parameters that take one value each."""
+    """Return the names of the parameters that take one value each."""
     return [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
 
 
@@ -88,7 +89,7 @@ _known = {}
 
 
 def fates(function):
-    """{parameter: what becomes of it} for a function of msnb; None where nothing can be said."""
+    """Return {parameter: its fate} for a function of msnb, or None if no fate is known."""
     function = inspect.unwrap(function)
     node = definition(function)
     if node is None:
@@ -96,25 +97,25 @@ def fates(function):
     key = function.__code__
     if key not in _known:
         _known[key] = None  # while it calls itself
-        found = _Body(function, node).fates()
+        result = _Body(function, node).fates()
         for other, when in variants().get(key, ()):
-            for name in found:
-                found[name] = found[name] | fates(other.fn).get(name, set())
-                found[name] |= {ACTS} if name in when.__code__.co_consts else set()
-        for name in said_by_kinds(function) & found.keys():
-            found[name].add(SAID)
-        _known[key] = found
+            for name in result:
+                result[name] = result[name] | fates(other.fn).get(name, set())
+                result[name] |= {ACTS} if name in when.__code__.co_consts else set()
+        for name in said_by_kinds(function) & result.keys():
+            result[name].add(SAID)
+        _known[key] = result
     return _known[key]
 
 
 @cache
 def variants():
-    """{code of an operator's function: [(operator, when)] that takes its place for some attributes}."""
+    """Return {code of an operator's function: [(operator, when)] that takes its place for some attributes}."""
     return {inspect.unwrap(op.fn).__code__: [op.variant] for op in REGISTRY.values() if getattr(op, "variant", None)}
 
 
 def said_by_kinds(function):
-    """Names of the parameters whose Kind says that they have no effect, or accepts the default alone."""
+    """Return the names of the parameters whose Kind says that they have no effect, or accepts the default alone."""
     if not getattr(function, "__annotations__", None):
         return set()
     declared = {
@@ -129,17 +130,17 @@ def said_by_kinds(function):
 
 
 def silent(fate):
-    """Whether nothing becomes of a parameter and nothing is said; one that only stands in an error names its caller."""
+    """Check that a parameter neither acts nor is said. A parameter that is only in an error names its caller."""
     return not (fate & {ACTS, RETURNED, SAID} or fate == {TOLD})
 
 
 def operator_fate(op, attribute):
-    """What becomes of an attribute in an operator's function, or in the other one that some attributes choose."""
+    """Return the fate of an attribute in an operator's function, or in the other one that some attributes choose."""
     return set(fates(op.fn).get(attribute, ())) if definition(op.fn) is not None else {ACTS}
 
 
 def is_declared(kind, default):
-    """Whether an operator's declaration says that an attribute has no effect, or accepts its default alone."""
+    """Check that an operator's declaration says that an attribute has no effect, or accepts its default alone."""
 
     def other(value):
         try:
@@ -394,23 +395,24 @@ class _Body:
         if not isinstance(callee, types.FunctionType):
             return None
         inner = inspect.unwrap(callee)
-        found = fates(inner)
-        if found is None:
+        result = fates(inner)
+        if result is None:
             return None
         node = definition(inner)
         if always_raises(node) or does_nothing(node):
             return None
-        return parameters(node)[bound:], found, False
+        return parameters(node)[bound:], result, False
 
     def resolve(self, node):
-        """(what a call's function is, whether its first parameter is bound); (None, False) if only a run knows."""
+        """Return (what a call's function is, whether its first parameter is bound); (None, False) if only a run
+        knows."""
         match node:
             case ast.Name(id=name) if name not in self.local and name not in self.flags:
-                found = self.module.get(name, getattr(builtins, name, None))
-                return found, False
+                result = self.module.get(name, getattr(builtins, name, None))
+                return result, False
             case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name) if self.owner is not None:
-                found = inspect.getattr_static(self.owner, name, None)
-                return (found, not isinstance(found, staticmethod | type)) if found is not None else (None, False)
+                result = inspect.getattr_static(self.owner, name, None)
+                return (result, not isinstance(result, staticmethod | type)) if result is not None else (None, False)
             case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name) if self.owner is not None:
                 for base in self.owner.__mro__[1:]:
                     if name in vars(base):
@@ -423,19 +425,19 @@ class _Body:
 
 
 def always_raises(node):
-    """A body that ends in a raise and never returns: what is not there yet, or never will be."""
+    """Check that a body ends in a raise and never returns, as for a feature that msnb does not have."""
     last = node.body[-1]
     refuses = isinstance(last, ast.Raise) or isinstance(last, ast.Expr) and "refuse" in ast.unparse(last)
     return refuses and not any(isinstance(n, ast.Return | ast.Yield) for n in nodes(node))
 
 
 def is_exempt(node):
-    """A function whose parameters need no fate: a check, a hook, and what is not there yet."""
+    """Check that the parameters of a function need no fate: a check, a hook, or a missing feature."""
     return node.name.lstrip("_").startswith("check") or always_raises(node) or does_nothing(node)
 
 
 def does_nothing(node):
-    """A hook for users: no statement, or one that returns a constant."""
+    """Check that a function is a hook for users: no statement, or one that returns a constant."""
     body = [
         s
         for s in node.body

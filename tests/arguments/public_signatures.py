@@ -12,26 +12,26 @@ import msnb
 from msnb.common.callback import Callback
 from msnb.core.operator.operator_types import FUNCTIONAL, REGISTRY, Operator
 
-# What has no name in MindSpore, and is called by msnb itself.
+# Functions without a name in MindSpore, which msnb calls itself.
 INNER = re.compile(r"msnb\.(core|ir|formats|insight|notebook|alias|dataset\.(core|engine|callback\.watching))\b|.*\._")
 
 
 def modules():
-    """Every module of msnb that programs import."""
+    """Yield every module of msnb that programs import."""
     yield msnb
-    for found in pkgutil.walk_packages(msnb.__path__, "msnb."):
-        if not INNER.match(found.name):
-            yield importlib.import_module(found.name)
+    for result in pkgutil.walk_packages(msnb.__path__, "msnb."):
+        if not INNER.match(result.name):
+            yield importlib.import_module(result.name)
 
 
 def functions():
-    """{function: public name} of plain functions, constructors and methods, each once, first name first."""
-    found = {}
+    """Return {function: public name} of plain functions, constructors and methods, each once, first name first."""
+    results = {}
 
     def add(thing, name):
         thing = getattr(thing, "__func__", thing)
         if isinstance(thing, types.FunctionType):
-            found.setdefault(inspect.unwrap(thing), name)
+            results.setdefault(inspect.unwrap(thing), name)
 
     for module in modules():
         own = [n for n, v in vars(module).items() if n[0] != "_" and getattr(v, "__module__", "") == module.__name__]
@@ -45,11 +45,11 @@ def functions():
                         add(inspect.getattr_static(thing, member), full)
     for name, form in sorted(FUNCTIONAL.items()):
         add(form, f"ops.{name}")
-    return found
+    return results
 
 
 def is_hook(cls, member):
-    """Whether others decide what a method is given: inputs of a computation, or what a base class calls it with."""
+    """Check that other code chooses the arguments of a method: inputs of a computation, or calls of a base class."""
     bases = [vars(base)[member] for base in cls.__mro__ if member in vars(base)]
     if issubclass(cls, Callback) and hasattr(Callback, member):
         return True  # a moment of a training, which tells each callback the same
@@ -57,5 +57,5 @@ def is_hook(cls, member):
 
 
 def operators():
-    """Every declared operator, once."""
+    """Return every declared operator, once."""
     return {op.name: op for op in REGISTRY.values() if isinstance(op, Operator)}

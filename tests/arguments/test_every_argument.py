@@ -20,8 +20,8 @@ EXPLAINED = {
 
 
 def silent_arguments():
-    """[(name, parameter, place)], and how many were looked at."""
-    found, looked = [], 0
+    """Return [(name, parameter, place)], and how many were looked at."""
+    results, looked = [], 0
     declared = public.operators().values()
     inner = {inspect.unwrap(op.fn) for op in declared}
     for function, name in public.functions().items():
@@ -32,29 +32,29 @@ def silent_arguments():
             if parameter not in ("self", "cls") and not parameter.startswith("_"):
                 looked += 1
                 if uses.silent(fate):
-                    found.append((name, parameter, uses.place(function)))
+                    results.append((name, parameter, uses.place(function)))
     for op in declared:
         for attribute, kind in op.attributes.items():
             looked += 1
             if uses.silent(uses.operator_fate(op, attribute)) and not uses.is_declared(*kind):
-                found.append((op.name, attribute, uses.place(op.fn)))
-    return found, looked
+                results.append((op.name, attribute, uses.place(op.fn)))
+    return results, looked
 
 
 def test_no_public_argument_is_silent():
-    found, looked = silent_arguments()
+    result, looked = silent_arguments()
     assert looked > 3000
-    unexplained = [row for row in found if row[:2] not in EXPLAINED]
+    unexplained = [row for row in result if row[:2] not in EXPLAINED]
     assert not unexplained, "\n".join(
         f"{place}: {name}({argument}=) has no effect and says nothing; make it work, "
         f"declare it (log.unused, OneOf(..., otherwise=...)), or raise"
         for name, argument, place in unexplained
     )
-    assert {row[:2] for row in found} == set(EXPLAINED), "an explanation is no longer needed"
+    assert {row[:2] for row in result} == set(EXPLAINED), "an explanation is no longer needed"
 
 
 def sample_parameters():
-    """(function, parameter, word) of what the samples say of themselves: the word begins a parameter's name."""
+    """Yield (function, parameter, word) of what the samples say of themselves: the word begins a parameter's name."""
     functions = [
         f
         for f in vars(argument_samples).values()

@@ -58,10 +58,10 @@ def test_an_attribute_without_effect_is_kept_and_said_once(name, capsys):
     required = REQUIRED.get(op, {})
     REGISTRY[op].primitive(**required)
     assert not capsys.readouterr().err
-    made = [REGISTRY[op].primitive(**required, **{attribute: value}) for _ in range(2)]
+    results = [REGISTRY[op].primitive(**required, **{attribute: value}) for _ in range(2)]
     said = capsys.readouterr().err
     assert said.count(f"{op}: '{attribute}' has no effect here: ") == 1
-    assert getattr(made[0], attribute) == made[0].attrs[attribute] == value
+    assert getattr(results[0], attribute) == results[0].attrs[attribute] == value
 
 
 def test_a_wrong_value_of_an_attribute_without_effect_raises():
@@ -196,6 +196,6 @@ def test_an_attribute_that_the_weights_overrule_is_said(capsys, wrong):
 def test_right_values_of_what_the_shapes_imply_are_taken():
     dy, x = ones(1, 4, 5, 5), ones(1, 2, 5, 5)
     plain = G.Conv2DBackpropFilter(4, 3, pad_mode="same")(dy, x, (4, 2, 3, 3))
-    given = G.Conv2DBackpropFilter(4, 3, pad_mode="same", pad_list=(1, 1, 1, 1))(dy, x, (4, 2, 3, 3))
-    assert np.array_equal(plain.asnumpy(), given.asnumpy())
+    result = G.Conv2DBackpropFilter(4, 3, pad_mode="same", pad_list=(1, 1, 1, 1))(dy, x, (4, 2, 3, 3))
+    assert np.array_equal(plain.asnumpy(), result.asnumpy())
     assert ops.DepthwiseConv2dNative(1, 3, group=2)(x, ones(1, 2, 3, 3)).shape == (1, 2, 3, 3)

@@ -157,8 +157,8 @@ def test_an_overflow_seen_before_counts(mode, status, values, overflow):
     ms.context.set_context(mode=mode)
     net = nn.Dense(2, 1)
     step = nn.TrainOneStepWithLossScaleCell(net, nn.SGD(net.trainable_params()), Tensor(1.0))
-    found = step.get_overflow_status(status, (Tensor(np.array(values, np.float32)),))
-    assert bool(found.asnumpy()) is overflow
+    result = step.get_overflow_status(status, (Tensor(np.array(values, np.float32)),))
+    assert bool(result.asnumpy()) is overflow
 
 
 # MindSpore 2.7.1: interpolate(arange(8).reshape(1, 1, 2, 2, 2), scale_factor=1.7, mode="trilinear", ...)

@@ -1,4 +1,4 @@
-"""No setting is silent: somebody reads it, or a value other than the default is said to have no effect, or raises."""
+"""No setting is silent: msnb reads it, or logs that another value than the default has no effect, or raises."""
 
 import ast
 import functools
@@ -50,20 +50,20 @@ KEPT_AS = {"num_parallel_workers": "workers", "prefetch_size": "prefetch"}
 
 
 def readers(tree):
-    """{setting: names of the functions that read it}; what is read outside of functions is read by ""."""
-    found, todo = {}, [("", tree)]
+    """Return {setting: names of the functions that read it}; what is read outside of functions is read by ""."""
+    results, todo = {}, [("", tree)]
     while todo:
         function, node = todo.pop()
         key = _setting(node)
         if key is not None:
-            found.setdefault(key, set()).add(function)
+            results.setdefault(key, set()).add(function)
         inside = node.name if isinstance(node, ast.FunctionDef) else function
         todo += [(inside, child) for child in ast.iter_child_nodes(node)]
-    return found
+    return results
 
 
 def _setting(node):
-    """The setting that an expression reads: ``_state.mode``, ``settings.seed``, ``get_context("mode")``."""
+    """Return the setting that an expression reads: ``_state.mode``, ``settings.seed``, ``get_context("mode")``."""
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
         holder = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
         return node.attr if holder in ("_state", "values", "settings") else None
@@ -75,23 +75,23 @@ def _setting(node):
 
 @functools.cache
 def sources():
-    """{path: text} of msnb's modules."""
+    """Return {path: text} of msnb's modules."""
     return {str(path): path.read_text(encoding="utf-8") for path in uses.ROOT.rglob("*.py")}
 
 
 @functools.cache
 def all_readers():
-    """What `readers` gives for msnb as a whole."""
-    found = {}
+    """Return the result of `readers` for all of msnb."""
+    results = {}
     for path, source in sources().items():
         if any(word in source for word in ("settings", "SETTINGS", "context", "_state")):
             for key, names in readers(tree_of(path)).items():
-                found.setdefault(key, set()).update(names)
-    return found
+                results.setdefault(key, set()).update(names)
+    return results
 
 
 def is_read(key):
-    """Whether a line reads the setting, or calls the function that only hands it on, or something listens."""
+    """Check that a line reads the setting, calls the function that passes it on, or subscribes to it."""
     names = all_readers().get(KEPT_AS.get(key, key), set())
     handed_on = {name for name in names if name.lstrip("_").startswith("get_")}
     called = any(
@@ -109,7 +109,7 @@ def test_what_is_only_handed_on_is_not_read():
 
 
 def tried(assign, default):
-    """(another value that was assigned, None), or (None, the error that refused every other one)."""
+    """Return (another value that was assigned, None), or (None, the error that refused every other one)."""
     refused = None
     for value in OTHERS:
         if value == default and type(value) is type(default):

@@ -85,7 +85,7 @@ OTHER_RANGE[("TrainOneStepWithLossScaleCell", "scale_sense")] = ()  # a Tensor o
 def arguments(thing):
     """Arguments that `thing` takes."""
     net = nn.Dense(2, 2)
-    made = {
+    makers = {
         "params": net.trainable_params,
         "parameters": net.trainable_params,
         "network": lambda: net,
@@ -98,7 +98,7 @@ def arguments(thing):
         for n, p in inspect.signature(thing).parameters.items()
         if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
     ]
-    return {name: made[name]() if name in made else REQUIRED[name] for name in required}
+    return {name: makers[name]() if name in makers else REQUIRED[name] for name in required}
 
 
 def things():

@@ -1,4 +1,4 @@
-"""Conversion of a float network to a quantised one: converted layers, kept Parameters, and names."""
+"""Conversion of a float network to a quantised one: converted layers, unchanged Parameters, and names."""
 
 import numpy as np
 import pytest

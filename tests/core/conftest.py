@@ -19,7 +19,7 @@ class _Context:
 
 @pytest.fixture
 def gpu(monkeypatch):
-    """What programs are made for passes for a GPU; what runs them is this processor."""
+    """Compile programs as for a GPU. This processor runs them."""
     for asking in (matmul_precision, executable):
         monkeypatch.setattr(asking, "context", _Context())
     yield

@@ -342,8 +342,8 @@ VALUES = [
 def test_host_and_device_agree_on_what_is_out_of_range(values, bounds):
     high, low, ignored = bounds
     bad = [v for v in values.reshape(-1).tolist() if not ((low is None or low <= v) and v < high) and v != ignored]
-    found = value_checks.find_out_of_range(values, high, low, ignored)
-    assert found == (bad[0] if bad else None)
+    result = value_checks.find_out_of_range(values, high, low, ignored)
+    assert result == (bad[0] if bad else None)
     verdict = np.asarray(
         value_checks._update_error_code(jnp.asarray(values), high, low, ignored, 7, np.zeros(2, np.int32))
     )

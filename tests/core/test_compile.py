@@ -131,13 +131,13 @@ def test_two_programs_that_write_overlapping_parameters_keep_each_other_right():
 
 def test_tensors_taken_from_parameters_survive_training():
     net = Scale()
-    kept = [net.w.value(), ops.Identity()(net.w), Tensor(net.w), net.w[0]]
+    tensors = [net.w.value(), ops.Identity()(net.w), Tensor(net.w), net.w[0]]
     twin = copy.deepcopy(net)
     step = StepUp(net)
     for _ in range(3):
         step(X)
-    assert kept[0].asnumpy().tolist() == [1, 1] and kept[1].asnumpy().tolist() == [1, 1]
-    assert kept[2].asnumpy().tolist() == [1, 1] and kept[3].asnumpy() == 1
+    assert tensors[0].asnumpy().tolist() == [1, 1] and tensors[1].asnumpy().tolist() == [1, 1]
+    assert tensors[2].asnumpy().tolist() == [1, 1] and tensors[3].asnumpy() == 1
     assert twin.w.asnumpy().tolist() == [1, 1] and net.w.asnumpy().tolist() == [4, 4]
 
 
@@ -168,9 +168,9 @@ def test_a_parameter_returned_or_assigned_as_it_is_belongs_to_nobody_else():
             return old, self.v
 
     net, x = Hand(), Tensor([1.0, 2.0])
-    kept = [net(x) for _ in range(3)]
+    outputs = [net(x) for _ in range(3)]
     assert x.asnumpy().tolist() == [1, 2]
-    assert kept[0][0].asnumpy().tolist() == [1, 1] and kept[0][1].asnumpy().tolist() == [1, 2]
+    assert outputs[0][0].asnumpy().tolist() == [1, 1] and outputs[0][1].asnumpy().tolist() == [1, 2]
 
 
 def test_an_error_while_tracing_leaves_parameters_and_thread_as_they_were():
@@ -241,18 +241,18 @@ def test_cells_are_copied_and_pickled_with_their_values():
 
 
 def test_a_cell_is_used_from_two_threads():
-    net, found = Scale(), []
+    net, results = Scale(), []
 
     def work():
         for _ in range(20):
-            found.append(net(X).asnumpy().tolist())
+            results.append(net(X).asnumpy().tolist())
 
     threads = [threading.Thread(target=work) for _ in range(2)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    assert found == [[3, 5]] * 40 and net.calls.asnumpy() == 40
+    assert results == [[3, 5]] * 40 and net.calls.asnumpy() == 40
 
 
 def test_an_interrupt_leaves_the_last_complete_step():
@@ -354,8 +354,8 @@ def test_random_operators_repeat_after_the_same_seed_and_differ_between_calls():
 class Norms:
     """An observer that adds the sum of squares of each result that is a Parameter's new value."""
 
-    def __init__(self, wanted=lambda program: True):
-        self.wanted = wanted
+    def __init__(self, expected=lambda program: True):
+        self.wanted = expected
         self.asked = 0
         self.seen = []
 
@@ -396,11 +396,11 @@ def test_an_observer_can_run_the_program_again_on_the_inputs_of_a_run(watched):
     net, observer = Scale(), watched(Norms())
     net(X)
     net(X)
-    kept = observer.last
+    arrays = observer.last
     net(X)
     graph = program_cache.program_of(net, X).jaxpr
-    again = jax.core.eval_jaxpr(graph.jaxpr, graph.consts, *kept.inputs)
-    assert [a.tolist() for a in again] == [o.tolist() for o in kept.outputs] and 2.0 in [o.tolist() for o in again]
+    again = jax.core.eval_jaxpr(graph.jaxpr, graph.consts, *arrays.inputs)
+    assert [a.tolist() for a in again] == [o.tolist() for o in arrays.outputs] and 2.0 in [o.tolist() for o in again]
 
 
 class ResultSums:

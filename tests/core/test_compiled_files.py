@@ -16,8 +16,8 @@ from msnb.core.program.persistent_cache import CompiledFiles
 
 
 @pytest.fixture
-def kept(tmp_path):
-    """The files of this test, in use."""
+def cache(tmp_path):
+    """Yield the files of this test, in use."""
     persistent_cache.use(tmp_path / "compiled")
     yield persistent_cache.in_use()
     persistent_cache.use(None)
@@ -37,20 +37,20 @@ X = Tensor(np.arange(8, dtype=np.float32).reshape(2, 4))
 
 
 def run(net):
-    """The result of a network in GRAPH mode."""
+    """Return the result of a network in GRAPH mode."""
     context.set_context(mode=ms.GRAPH_MODE)
     return net(X).asnumpy()
 
 
-def test_a_second_network_of_the_same_text_is_found_and_gives_the_same(kept):
+def test_a_second_network_of_the_same_text_is_found_and_gives_the_same(cache):
     first = run(Net())
-    missed = kept.misses
+    missed = cache.misses
     second = run(Net())
-    assert missed and kept.misses == missed and kept.hits
+    assert missed and cache.misses == missed and cache.hits
     np.testing.assert_array_equal(first, second)
 
 
-def test_networks_that_differ_only_in_the_names_of_their_layers_are_kept_apart(kept):
+def test_networks_that_differ_only_in_the_names_of_their_layers_are_kept_apart(cache):
     """Views and profiles read names out of what was compiled."""
     from msnb.core.program.program_cache import program_of
 
@@ -61,13 +61,13 @@ def test_networks_that_differ_only_in_the_names_of_their_layers_are_kept_apart(k
     assert "second-Dense" in text and "first-Dense" not in text
 
 
-def test_operators_of_pynative_mode_are_kept_too(kept):
+def test_operators_of_pynative_mode_are_kept_too(cache):
     context.set_context(mode=ms.PYNATIVE_MODE)
     ops.erfinv(Tensor(np.full(7, 0.5, np.float32))).asnumpy()
-    missed = kept.misses
+    missed = cache.misses
     jax.clear_caches()
     ops.erfinv(Tensor(np.full(7, 0.5, np.float32))).asnumpy()
-    assert kept.hits and kept.misses == missed
+    assert cache.hits and cache.misses == missed
 
 
 def test_another_process_finds_what_this_one_compiled(fresh, tmp_path):
@@ -148,7 +148,7 @@ def test_two_who_write_and_read_one_key_see_whole_files_only(tmp_path):
     assert not wrong and len(CompiledFiles(tmp_path).files()) == 1
 
 
-def test_a_folder_that_the_user_names_to_jax_later_is_taken(kept, tmp_path):
+def test_a_folder_that_the_user_names_to_jax_later_is_taken(cache, tmp_path):
     jax.config.update("jax_compilation_cache_dir", str(tmp_path / "own"))
     jax.jit(lambda x: x * 7 + 3)(1.0)
     assert persistent_cache.in_use() is None and list((tmp_path / "own").iterdir())
@@ -177,7 +177,7 @@ def test_the_context_says_where_and_whether(tmp_path, monkeypatch):
     assert persistent_cache.in_use() is None and jax.config.jax_compilation_cache_dir is None
 
 
-def test_two_files_that_were_swapped_are_not_run_for_one_another(kept):
+def test_two_files_that_were_swapped_are_not_run_for_one_another(cache):
     """A file is bound to its key: under the name of another program it is compiled again."""
 
     class Doubled(nn.Cell):
@@ -189,16 +189,16 @@ def test_two_files_that_were_swapped_are_not_run_for_one_another(kept):
             return x * x
 
     right = [run(Doubled()), run(Squared())]
-    files = [path for *_, path in kept.files()]
+    files = [path for *_, path in cache.files()]
     executables = sorted((path for path in files if path.suffix != ".note"), key=lambda path: path.stat().st_size)
     contents = [path.read_bytes() for path in executables]
     for path, content in zip(executables, contents[1:] + contents[:1], strict=True):
         path.write_bytes(content)
     jax.clear_caches()
-    missed = kept.misses
+    missed = cache.misses
     for net, expected in zip((Doubled(), Squared()), right, strict=True):
         np.testing.assert_array_equal(run(net), expected)
-    assert kept.misses > missed
+    assert cache.misses > missed
 
 
 @pytest.mark.parametrize("suffix", ["", ".note"])

@@ -1,4 +1,4 @@
-"""What programs of MindSpore 1.5 and later tell compiler and runtime: they run, and what has no effect says so."""
+"""Compiler and runtime settings of MindSpore 1.5 and later are accepted, and one without effect says so."""
 
 import numpy as np
 import pytest

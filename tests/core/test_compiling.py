@@ -1,4 +1,4 @@
-"""XLA compiles on its own thread: a Stop ends the waiting at once, the compilation is kept, and who waits sees it."""
+"""XLA compiles on its own thread: a Stop ends the wait at once, the program is stored, and a wait is displayed."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def graph_mode():
 
 
 @pytest.fixture
-def held(monkeypatch):
+def compilation_release(monkeypatch):
     """Compilations that go on for as long as this event is not set."""
     release, run = threading.Event(), background_compile._Job._compile_form
 
@@ -38,8 +38,8 @@ def held(monkeypatch):
 
 
 @pytest.fixture
-def compiled():
-    """What XLA compiled of a network called Dense."""
+def compiled_names():
+    """Collect the names of the programs that are compiled for a network called Dense."""
     seen = []
 
     def note(event, *_, fun_name="", **__):
@@ -67,27 +67,27 @@ class Line:
         self.ended.append(parts)
 
 
-def test_a_program_is_compiled_once(compiled):
+def test_a_program_is_compiled_once(compiled_names):
     net = nn.Dense(4, 3)
     net(X)
-    assert len(compiled) == 1
+    assert len(compiled_names) == 1
     net(X)
-    assert len(compiled) == 1
+    assert len(compiled_names) == 1
 
 
-def test_a_stop_ends_the_waiting_at_once_and_the_next_call_takes_what_was_compiled(held, compiled):
+def test_a_stop_ends_the_waiting_at_once_and_the_next_call_takes_what_was_compiled(compilation_release, compiled_names):
     net = nn.Dense(4, 3)
     with pytest.raises(KeyboardInterrupt):
         threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()  # as Ctrl-C does: to the process
         net(X)
-    assert not held.is_set() and not compiled
-    threading.Timer(0.3, held.set).start()
+    assert not compilation_release.is_set() and not compiled_names
+    threading.Timer(0.3, compilation_release.set).start()
     assert net(X).shape == (2, 3)
-    assert held.is_set() and len(compiled) == 1  # it has waited, and not compiled a second time
+    assert compilation_release.is_set() and len(compiled_names) == 1  # it has waited, and not compiled a second time
 
 
-def test_who_waits_sees_what_is_compiled_and_for_how_long(held, monkeypatch):
-    line = Line(held.set)  # what is seen ends the compilation
+def test_who_waits_sees_what_is_compiled_and_for_how_long(compilation_release, monkeypatch):
+    line = Line(compilation_release.set)  # what is seen ends the compilation
     monkeypatch.setattr(background_compile, "SILENT", 0.01)
     monkeypatch.setattr(progress, "begin", lambda: line)
     monkeypatch.setattr(progress, "EVERY", 0.01)
@@ -114,12 +114,12 @@ def test_what_xla_raises_is_raised_and_the_next_call_tries_again(monkeypatch):
 
 
 def test_other_threads_compile_where_they_call():
-    found = []
+    results = []
     net = nn.Dense(4, 3)
-    thread = threading.Thread(target=lambda: found.append(net(X).shape))
+    thread = threading.Thread(target=lambda: results.append(net(X).shape))
     thread.start()
     thread.join()
-    assert found == [(2, 3)]
+    assert results == [(2, 3)]
 
 
 RULE = "*" * 32
@@ -140,18 +140,18 @@ def test_the_alarm_of_xla_is_held_back_and_nothing_else_is(capfd):
 def test_a_compilation_that_takes_minutes_raises_no_alarm_in_the_cell(monkeypatch, capfd):
     monkeypatch.setattr(slow_compile_alarm, "AFTER", 0.0)
     monkeypatch.setattr(background_compile, "SILENT", 0.0)
-    held = threading.Event()
+    release = threading.Event()
 
     class SuppressAlarm(slow_compile_alarm.SuppressAlarm):
         def __enter__(self):
             super().__enter__()
-            held.set()
+            release.set()
 
     monkeypatch.setattr(slow_compile_alarm, "SuppressAlarm", SuppressAlarm)
 
     class Job(background_compile._Job):
         def _compile_form(self):
-            assert held.wait(120)
+            assert release.wait(120)
             os.write(2, ALARM.encode() + b"something else\n")
 
     monkeypatch.setattr(background_compile, "_Job", Job)

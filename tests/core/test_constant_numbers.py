@@ -17,20 +17,20 @@ X = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
 
 
 def with_numbers(row):
-    """(function of a row's floats, the floats)."""
+    """Return (function of a row's floats, the floats)."""
     inputs, named = [boxed(v) for v in row.inputs()], {k: boxed(v) for k, v in row.keywords().items()}
-    places = [i for i, v in enumerate(inputs) if type(v) is float]
+    positions = [i for i, v in enumerate(inputs) if type(v) is float]
     names = [k for k, v in named.items() if type(v) is float]
     target = row.case.target
 
     def call(*numbers):
         args, kwargs = list(inputs), dict(named)
-        for place, number in zip(places, numbers, strict=False):
+        for place, number in zip(positions, numbers, strict=False):
             args[place] = number
-        kwargs.update(zip(names, numbers[len(places) :], strict=True))
+        kwargs.update(zip(names, numbers[len(positions) :], strict=True))
         return target(**kwargs)(*args) if inspect.isclass(target) else target(*args, **kwargs)
 
-    return call, [inputs[place] for place in places] + [named[name] for name in names]
+    return call, [inputs[place] for place in positions] + [named[name] for name in names]
 
 
 NUMBERED = [row for row in ROWS if "graph" not in row.case.left_out and with_numbers(row)[1]]

@@ -1,4 +1,4 @@
-"""What a Parameter holds is its own, and comes to it without a program that has to be compiled."""
+"""A Parameter owns its value, and copies it without a compiled program."""
 
 import weakref
 
@@ -10,8 +10,8 @@ from msnb import Parameter, Tensor, context, nn, ops
 
 
 @pytest.fixture
-def compiled():
-    """What is compiled from here on."""
+def compiled_programs():
+    """Collect the programs that are compiled from here on."""
     seen, listening = [], True
 
     def hear(event, _, **more):
@@ -28,25 +28,25 @@ def _tensor(*shape):
 
 
 @pytest.mark.parametrize("sizes", [(3, 7, 1, 13), (1, 3, 17, 1, 2)])
-def test_parameters_of_a_new_shape_are_made_set_and_read_without_a_program(compiled, sizes):
-    given = _tensor(*sizes)
-    weight = Parameter(given, name="weight")
-    weight.set_data(given)
-    weight.assign_value(given)
+def test_parameters_of_a_new_shape_are_made_set_and_read_without_a_program(compiled_programs, sizes):
+    source = _tensor(*sizes)
+    weight = Parameter(source, name="weight")
+    weight.set_data(source)
+    weight.assign_value(source)
     copy = weight.clone()
-    assert np.array_equal(copy.asnumpy(), given.asnumpy())
-    assert compiled == []
+    assert np.array_equal(copy.asnumpy(), source.asnumpy())
+    assert compiled_programs == []
 
 
 def test_a_parameter_that_is_trained_in_place_leaves_the_tensors_that_it_was_made_and_set_with():
     context.set_context(mode=context.GRAPH_MODE)
-    made, given = _tensor(2, 3), _tensor(2, 3)
+    parameter, source = _tensor(2, 3), _tensor(2, 3)
 
     class Adding(nn.Cell):
         def __init__(self):
             super().__init__()
-            self.made, self.given = Parameter(made, name="made"), Parameter(_tensor(2, 3) * 0, name="given")
-            self.given.set_data(given)
+            self.made, self.given = Parameter(parameter, name="made"), Parameter(_tensor(2, 3) * 0, name="given")
+            self.given.set_data(source)
 
         def construct(self, x):
             return ops.assign_add(self.made, x) + ops.assign_add(self.given, x)
@@ -54,9 +54,9 @@ def test_a_parameter_that_is_trained_in_place_leaves_the_tensors_that_it_was_mad
     adding = Adding()
     for _ in range(3):
         adding(_tensor(2, 3))
-    assert np.array_equal(made.asnumpy(), _tensor(2, 3).asnumpy())
-    assert np.array_equal(given.asnumpy(), _tensor(2, 3).asnumpy())
-    assert np.array_equal(adding.made.asnumpy(), 4 * made.asnumpy())
+    assert np.array_equal(parameter.asnumpy(), _tensor(2, 3).asnumpy())
+    assert np.array_equal(source.asnumpy(), _tensor(2, 3).asnumpy())
+    assert np.array_equal(adding.made.asnumpy(), 4 * parameter.asnumpy())
 
 
 def test_a_parameter_stays_where_its_tensor_was_put():

@@ -78,12 +78,12 @@ def test_a_function_of_arrays_is_an_operator(mode):
 @pytest.mark.parametrize("mode", MODES)
 def test_the_gradient_is_that_of_jax_or_the_users(mode):
     ms.set_context(mode=mode)
-    found = ops.GradOperation()(SoftThreshold(level=0.5))(Tensor(X))
-    np.testing.assert_array_equal(found.asnumpy(), (np.abs(X) > 0.5).astype(np.float32))
-    found = ops.GradOperation()(Straight(slope=3.0))(Tensor(X))
-    np.testing.assert_array_equal(found.asnumpy(), np.full_like(X, 3))
-    found = ops.GradOperation(get_all=True)(AddScaled(scale=4.0))(Tensor(X), Tensor(X))
-    np.testing.assert_array_equal([g.asnumpy() for g in found], np.full((2, *X.shape), 4, np.float32))
+    result = ops.GradOperation()(SoftThreshold(level=0.5))(Tensor(X))
+    np.testing.assert_array_equal(result.asnumpy(), (np.abs(X) > 0.5).astype(np.float32))
+    result = ops.GradOperation()(Straight(slope=3.0))(Tensor(X))
+    np.testing.assert_array_equal(result.asnumpy(), np.full_like(X, 3))
+    result = ops.GradOperation(get_all=True)(AddScaled(scale=4.0))(Tensor(X), Tensor(X))
+    np.testing.assert_array_equal([g.asnumpy() for g in result], np.full((2, *X.shape), 4, np.float32))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -139,8 +139,8 @@ def test_a_graph_shows_them_with_their_attributes_and_runs():
 def test_stablehlo_has_them(tmp_path):
     net, x = Net(), Tensor(X)
     ms.export(net, x, file_name=str(tmp_path / "net"), file_format="STABLEHLO")
-    found = ms.load_stablehlo(str(tmp_path / "net.stablehlo"))(x)
-    np.testing.assert_allclose(found.asnumpy(), net(x).asnumpy(), rtol=1e-6)
+    result = ms.load_stablehlo(str(tmp_path / "net.stablehlo"))(x)
+    np.testing.assert_allclose(result.asnumpy(), net(x).asnumpy(), rtol=1e-6)
 
 
 def test_onnx_has_what_jax_computes_and_what_has_a_lowering():
@@ -159,8 +159,8 @@ def test_onnx_has_what_jax_computes_and_what_has_a_lowering():
         return b.op("Mul", b.op("Add", x, y), b.const(np.float32(scale)))
 
     net.add = AddTwice(scale=3.0)
-    found = read.cell_of(write.model_of(traced(net, x)))(x)
-    np.testing.assert_allclose(found.asnumpy(), net(x).asnumpy(), rtol=1e-6)
+    result = read.cell_of(write.model_of(traced(net, x)))(x)
+    np.testing.assert_allclose(result.asnumpy(), net(x).asnumpy(), rtol=1e-6)
 
 
 def test_a_class_that_a_user_has_derived_has_a_lowering_too():
@@ -219,8 +219,8 @@ def test_wrong_gradients_are_told():
 
 # ---------------------------------------------------------------------- check_operator
 def test_what_is_right_is_told_to_be():
-    found = ms.check_operator(SoftThreshold(level=0.2), [Tensor(X)], expected=shrunk(X, 0.2))
-    assert found.results == (((2, 3), "float32"),) and found.gradients == (0,) and found.worst < 1e-2
+    result = ms.check_operator(SoftThreshold(level=0.2), [Tensor(X)], expected=shrunk(X, 0.2))
+    assert result.results == (((2, 3), "float32"),) and result.gradients == (0,) and result.worst < 1e-2
     assert ms.check_operator(AddScaled(), [Tensor(X), Tensor(X)]).gradients == (0, 1)
     assert ms.check_operator(ops.Gather(), [Tensor(X), Tensor(np.array([1, 0])), 0]).gradients == (0,)
     assert ms.check_operator(ops.Argmax(), [Tensor(X)]).gradients == ()
@@ -279,8 +279,8 @@ def test_a_python_function_over_numpy_arrays_is_an_operator(mode):
     ms.set_context(mode=mode)
     sine = ops.Custom(np.sin, lambda x: x, lambda x: x, "pyfunc", bprop=lambda x, out, dout: (dout * ops.cos(x),))
     np.testing.assert_allclose(sine(Tensor(X)).asnumpy(), np.sin(X), rtol=1e-6)
-    found = ops.GradOperation()(lambda x: sine(x) * 2)(Tensor(X))
-    np.testing.assert_allclose(found.asnumpy(), 2 * np.cos(X), rtol=1e-5)
+    result = ops.GradOperation()(lambda x: sine(x) * 2)(Tensor(X))
+    np.testing.assert_allclose(result.asnumpy(), 2 * np.cos(X), rtol=1e-5)
     both = ops.Custom(lambda x, y: (x + y, (x > y)), lambda x, y: (x, x), lambda x, y: (x, ms.bool_), "pyfunc")
     total, more = both(Tensor(X), Tensor(X[::-1].copy()))
     np.testing.assert_allclose(total.asnumpy(), X + X[::-1], rtol=1e-6)
@@ -325,6 +325,8 @@ def test_what_xla_has_not_on_a_device_is_an_error_that_says_what_to_do():
     from msnb.core.errors.messages import explain_kernel_error
 
     raw = NotImplementedError("MLIR translation rule for primitive 'schur' not found for platform cuda")
-    told = explain_kernel_error(raw, "MatrixLogarithm", [])
-    assert isinstance(told, NotImplementedError) and str(told).startswith("For 'MatrixLogarithm', XLA has nothing")
-    assert 'set_context(device_target="CPU")' in str(told)
+    message = explain_kernel_error(raw, "MatrixLogarithm", [])
+    assert isinstance(message, NotImplementedError) and str(message).startswith(
+        "For 'MatrixLogarithm', XLA has nothing"
+    )
+    assert 'set_context(device_target="CPU")' in str(message)

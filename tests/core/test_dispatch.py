@@ -40,8 +40,10 @@ def test_an_operator_runs_once_whatever_it_returns(make, inputs, fn, monkeypatch
     monkeypatch.setattr(prim, "_kernel", kernel)
     out = prim(*inputs)
     assert kernel.runs == 1
-    wanted = fn(*[jnp.asarray(i.asnumpy()) for i in inputs])
-    for got, want in zip(out if isinstance(out, tuple) else (out,), wanted if isinstance(wanted, tuple) else (wanted,)):
+    expected = fn(*[jnp.asarray(i.asnumpy()) for i in inputs])
+    for got, want in zip(
+        out if isinstance(out, tuple) else (out,), expected if isinstance(expected, tuple) else (expected,)
+    ):
         assert got.asnumpy().tolist() == want.tolist() and got._array is not X._array
 
 

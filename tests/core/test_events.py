@@ -1,4 +1,4 @@
-"""Events: who listens is told and changes nothing, whoever else listens, in whatever order they come and go."""
+"""Events: a subscriber receives them and changes nothing, with any other subscribers, in any order of start and end."""
 
 import itertools
 import pickle
@@ -57,7 +57,7 @@ def training():
     return Training()
 
 
-def same(some, others):
+def have_equal_arrays(some, others):
     return all(np.array_equal(a, b) for a, b in zip(some, others, strict=True))
 
 
@@ -73,7 +73,7 @@ class Status:
 
 
 class Graphs:
-    """What `--ir` looks at."""
+    """A subscriber like `--ir`, which collects graphs."""
 
     def start(self):
         self.ran = CallRecorder()
@@ -94,9 +94,9 @@ WATCHERS = {
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     """Before and after each test nobody listens, and everything is what it was."""
-    kept = {event: getattr(events.subscribers, event) for event in events.subscribers.__slots__}
+    subscribers = {event: getattr(events.subscribers, event) for event in events.subscribers.__slots__}
     yield
-    assert {event: getattr(events.subscribers, event) for event in events.subscribers.__slots__} == kept
+    assert {event: getattr(events.subscribers, event) for event in events.subscribers.__slots__} == subscribers
     assert not extra_outputs.observers and events.current() is None
     assert not trace_state.thread.results_observed and not any(type(k.run) is kernel._ObservedRun for k in kernel._live)
     assert Recorder._active is None
@@ -110,10 +110,10 @@ def test_three_watchers_are_closed_in_any_order_and_change_nothing(training, mod
     expected = training.run()
     for order in itertools.permutations(names):
         watchers = {name: WATCHERS[name]().start() for name in names}
-        assert same(training.run(), expected)
+        assert have_equal_arrays(training.run(), expected)
         for name in order:
             watchers[name].stop()
-            assert same(training.run(), expected)
+            assert have_equal_arrays(training.run(), expected)
         if "profiler" in names:
             assert len(watchers["profiler"].recording.calls) >= 2
         if "gradients" in names:
@@ -132,12 +132,12 @@ def test_an_error_within_two_watchers_leaves_nothing_attached(training, mode, na
     watchers = [WATCHERS[name]().start() for name in names]
     with pytest.raises(ZeroDivisionError):
         try:
-            assert same(training.run(), expected)
+            assert have_equal_arrays(training.run(), expected)
             1 / 0  # noqa: B018
         finally:
             for watcher in watchers:
                 watcher.stop()
-    assert same(training.run(), expected)
+    assert have_equal_arrays(training.run(), expected)
 
 
 def test_the_float_status_sees_what_overflows_beside_other_watchers():
@@ -187,7 +187,7 @@ def test_a_listener_that_raises_is_dropped_and_named_once_and_nobody_else_notice
         count = len(heard)
         listener = events.listen(**{event: broken}, name="The broken one")
         with events.listen(**{event: lambda *args: heard.append(args)}):
-            assert same(work(), expected)
+            assert have_equal_arrays(work(), expected)
     if not count:  # a graph has no tape
         listener.close()
     assert len(heard) == 3 * count and listener.closed
@@ -228,7 +228,7 @@ def test_an_observer_that_raises_is_dropped_and_the_program_runs(training, monke
 
     extra_outputs.add(Observer())
     with GradientMonitor() as monitor:
-        assert same(training.run(), expected)
+        assert have_equal_arrays(training.run(), expected)
     assert not extra_outputs.observers and len(monitor.recording.steps) == 2
     assert len(said) == 1 and "Observer" in said[0]
 
@@ -237,14 +237,14 @@ def test_an_observer_that_raises_is_dropped_and_the_program_runs(training, monke
 @MODES
 def test_calls_of_cells_come_with_their_scope_arguments_and_results(mode):
     context.set_context(mode=mode)
-    net, told = Net(), []
-    with events.listen(entered=lambda c: told.append(c.scope), left=lambda c: told.append(c)):
+    net, received = Net(), []
+    with events.listen(entered=lambda c: received.append(c.scope), left=lambda c: received.append(c)):
         out = net(Tensor(X))
-    scopes = [entry for entry in told if isinstance(entry, tuple)]
+    scopes = [entry for entry in received if isinstance(entry, tuple)]
     assert scopes == [("Net",), ("Net", "first-Dense"), ("Net", "act-ReLU"), ("Net", "last-Dense")]
-    outermost = told[-1]
+    outermost = received[-1]
     assert outermost.net is net and outermost.out is out and outermost.around is None and not outermost.traced
-    inner = [entry for entry in told[:-1] if isinstance(entry, events.Call)]
+    inner = [entry for entry in received[:-1] if isinstance(entry, events.Call)]
     assert outermost.args[0].shape == (4, 3) and [c.traced for c in inner] == [mode == ms.GRAPH_MODE] * 3
 
 
@@ -266,45 +266,45 @@ def test_a_call_that_fails_is_left_with_its_error_and_one_that_was_not_told_of_i
 
 def test_kernels_are_told_with_arrays_and_result_unless_they_are_traced():
     context.set_context(mode=ms.PYNATIVE_MODE)
-    told, x = [], Tensor(X)
-    with events.listen(dispatched=lambda *args: told.append(args)):
+    received, x = [], Tensor(X)
+    with events.listen(dispatched=lambda *args: received.append(args)):
         y = ops.relu(x)
         kernel.Kernel("Made", lambda a: a + 1).run(x._array)
         jax.jit(lambda a: ops.relu(Tensor(a))._array)(x._array)
     ops.relu(x)
-    assert [k.name.partition(".")[0] for k, *_ in told] == ["ReLU", "Made"]
-    _, arrays, out, start, sent = told[0]
+    assert [k.name.partition(".")[0] for k, *_ in received] == ["ReLU", "Made"]
+    _, arrays, out, start, sent = received[0]
     assert arrays[0] is x._array and out is y._array and start < sent
 
 
 def test_a_gradient_is_told_from_its_recording_to_its_end():
     context.set_context(mode=ms.PYNATIVE_MODE)
-    told = []
-    tell = {e: lambda *args, e=e: told.append(e) for e in ("recorded", "pulled", "differentiated")}
+    received = []
+    tell = {e: lambda *args, e=e: received.append(e) for e in ("recorded", "pulled", "differentiated")}
     with events.listen(**tell):
         ops.grad(lambda x: ops.exp(ops.sin(x)))(Tensor(X))
-    assert told == ["recorded", "recorded", "pulled", "pulled", "differentiated"]
+    assert received == ["recorded", "recorded", "pulled", "pulled", "differentiated"]
 
 
 def test_programs_are_told_when_they_are_compiled_and_when_they_run():
     context.set_context(mode=ms.GRAPH_MODE)
-    net, told = Net(), []
+    net, received = Net(), []
     with events.listen(
-        compiled=lambda p: told.append(("compiled", p)),
-        ran=lambda p, arrays, outs, *_: told.append((len(arrays), outs)),
+        compiled=lambda p: received.append(("compiled", p)),
+        ran=lambda p, arrays, outs, *_: received.append((len(arrays), outs)),
     ):
         out = net(Tensor(X))
         net(Tensor(X))
-    assert [entry[0] for entry in told] == [1, "compiled", 1] and told[0][1][0] is out._array
-    assert told[1][1] is program_cache.program_of(net, Tensor(X))
+    assert [entry[0] for entry in received] == [1, "compiled", 1] and received[0][1][0] is out._array
+    assert received[1][1] is program_cache.program_of(net, Tensor(X))
 
 
 def test_a_dataset_tells_of_each_row_that_it_was_asked_for():
-    told = []
+    received = []
     rows = ds.NumpySlicesDataset(X, shuffle=False).create_tuple_iterator()
-    with events.listen(waited=lambda iterator, start, end: told.append(start < end)):
+    with events.listen(waited=lambda iterator, start, end: received.append(start < end)):
         assert len(list(rows)) == 4
-    assert told == [True] * 5  # and the one that there was not
+    assert received == [True] * 5  # and the one that there was not
 
 
 # ---------------------------------------------------------------------- listening
@@ -324,28 +324,28 @@ def test_what_a_listener_runs_is_told_to_others_and_not_to_itself():
 @pytest.mark.parametrize("here, heard", [(True, 1), (False, 2)])
 def test_a_listener_is_told_of_its_own_thread_or_of_all(here, heard):
     context.set_context(mode=ms.PYNATIVE_MODE)
-    told, x = [], Tensor(X)
-    with events.listen(dispatched=lambda *_: told.append(1), here=here):
+    received, x = [], Tensor(X)
+    with events.listen(dispatched=lambda *_: received.append(1), here=here):
         ops.relu(x)
         thread = threading.Thread(target=ops.relu, args=(x,))
         thread.start()
         thread.join()
-    assert len(told) == heard
+    assert len(received) == heard
 
 
 def test_a_listener_may_close_itself_and_others_while_it_is_told():
     context.set_context(mode=ms.PYNATIVE_MODE)
-    told = []
+    received = []
 
     def once(*_):
-        told.append("first")
+        received.append("first")
         first.close(), second.close()
 
-    first, second = events.listen(dispatched=once), events.listen(dispatched=lambda *_: told.append("second"))
+    first, second = events.listen(dispatched=once), events.listen(dispatched=lambda *_: received.append("second"))
     ops.relu(Tensor(X))
     ops.relu(Tensor(X))
     first.close()
-    assert told == ["first"]
+    assert received == ["first"]
 
 
 @pytest.mark.parametrize("wrong", ({"run": print}, {"ran": 3}, {}))
@@ -356,7 +356,7 @@ def test_listening_to_what_there_is_not_is_refused(wrong):
 
 # ---------------------------------------------------------------------- nobody listens
 def calls(work):
-    """Names of the Python functions that a call of `work` calls."""
+    """Return the names of the Python functions that a call of `work` calls."""
     seen = []
     work(), work()
     sys.setprofile(lambda frame, event, _: seen.append(frame.f_code.co_qualname) if event == "call" else None)
@@ -392,7 +392,7 @@ def test_cells_pickle_by_the_names_that_they_always_had():
 
 
 def test_a_cell_is_told_of_as_it_is_made_with_those_inside_it():
-    told = []
+    received = []
 
     class Inner(nn.Cell):
         pass
@@ -402,7 +402,7 @@ def test_a_cell_is_told_of_as_it_is_made_with_those_inside_it():
             super().__init__()
             self.inner = Inner()
 
-    with events.listen(made=told.append):
+    with events.listen(made=received.append):
         net = Outer()
     Inner()
-    assert told == [net, net.inner]
+    assert received == [net, net.inner]

@@ -47,10 +47,12 @@ def test_an_operator_has_one_entry(rules):
 def test_coverage_lists_the_operators_with_and_without_an_entry(rules):
     known, missing = rules.coverage([P.ReLU, P.Softmax, P.Abs])
     assert (known, missing) == (["ReLU"], ["Abs", "Softmax"])
-    whole = rules.coverage()
-    assert whole.present == ["MatMul", "ReLU"]
-    assert len(whole.missing) == len({op.name for op in REGISTRY.values()}) - 2
-    assert str(whole).startswith(f"2 of {len(whole.missing) + 2} operators; missing: {whole.missing[0]}, ")
+    all_operators = rules.coverage()
+    assert all_operators.present == ["MatMul", "ReLU"]
+    assert len(all_operators.missing) == len({op.name for op in REGISTRY.values()}) - 2
+    assert str(all_operators).startswith(
+        f"2 of {len(all_operators.missing) + 2} operators; missing: {all_operators.missing[0]}, "
+    )
 
 
 def test_an_operator_of_a_user_has_an_entry_that_goes_with_it(rules):

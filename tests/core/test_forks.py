@@ -53,9 +53,9 @@ def read():
 
 @pytest.mark.filterwarnings("ignore")
 def test_tensors_can_be_made_and_read_in_a_forked_process():
-    wanted = read()
+    expected = read()
     with multiprocessing.get_context("fork").Pool(1) as pool:
-        assert pool.apply_async(read).get(20) == pytest.approx(wanted)
+        assert pool.apply_async(read).get(20) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("where", ["map", "source"])

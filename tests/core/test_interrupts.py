@@ -42,7 +42,7 @@ class Stops:
 
 
 def slow_path(fn):
-    """Whether a call goes through JAX's Python code, as the first of a signature and all of a broken one do."""
+    """Check that a call goes through JAX's Python code, as the first call of a signature and all of a broken one do."""
     seen = []
 
     def look(frame, event, arg):
@@ -200,9 +200,9 @@ def test_a_stop_at_the_end_of_a_trace_leaves_nothing_behind(graph_mode, monkeypa
 def test_arrays_that_something_else_holds_are_copied_before_they_are_given_away():
     arrays = [np.ones(2), np.ones(3)]
     assert copy_shared(arrays) is arrays
-    held = arrays[1]
+    alias = arrays[1]
     copies = copy_shared(arrays)
-    assert copies[0] is arrays[0] and copies[1] is not held
+    assert copies[0] is arrays[0] and copies[1] is not alias
 
 
 @pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE], ids=["GRAPH", "PYNATIVE"])

@@ -1,4 +1,4 @@
-"""Which of XLA's options a program is compiled with on CPU."""
+"""XLA's options for a program on CPU."""
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +11,8 @@ from msnb.core.program import xla_options
 
 
 @pytest.fixture
-def compiled(monkeypatch):
-    """[(name in XLA, options)] of what is compiled from here on, as for somebody who has set no XLA_FLAGS."""
+def compilations(monkeypatch):
+    """Return [(name in XLA, options)] of what is compiled from here on, as for somebody who has set no XLA_FLAGS."""
     seen = []
     compiler = jax_compilation._compiler
     load = compiler.backend_compile_and_load
@@ -26,25 +26,25 @@ def compiled(monkeypatch):
     return seen
 
 
-def _options_of(compiled, operator):
-    return [options for name, options in compiled if name.startswith(f"jit_{operator}")]
+def _options_of(compilations, operator):
+    return [options for name, options in compilations if name.startswith(f"jit_{operator}")]
 
 
 def _tensor(*shape):
     return Tensor(np.ones(shape, np.float32))
 
 
-def test_the_more_elements_a_kernel_has_the_more_it_is_optimized(compiled):
+def test_the_more_elements_a_kernel_has_the_more_it_is_optimized(compilations):
     context.set_context(mode=context.PYNATIVE_MODE)
     ops.Erfc()(_tensor(3, 5, 1, 7))
     ops.Erfc()(_tensor(2, 2, 256))
     ops.Erfc()(_tensor(3, 5, 69))
     ops.Erfc()(_tensor(3, 5, 101, 7))
-    assert _options_of(compiled, "Erfc") == [xla_options._SMALL] * 2 + [xla_options._PROGRAM] * 2
+    assert _options_of(compilations, "Erfc") == [xla_options._SMALL] * 2 + [xla_options._PROGRAM] * 2
 
 
 def test_a_kernel_that_goes_through_its_inputs_in_order_is_compiled_quickly_up_to_a_quarter_of_a_million_elements(
-    compiled,
+    compilations,
 ):
     context.set_context(mode=context.PYNATIVE_MODE)
     few, many = _tensor(3, 5, 101, 9), _tensor(3, 5, 1001, 19)
@@ -52,28 +52,28 @@ def test_a_kernel_that_goes_through_its_inputs_in_order_is_compiled_quickly_up_t
         ops.ReLU()(x)
         ops.Transpose()(x, (1, 0, 3, 2))
         ops.Reshape()(x, (-1,))
-    assert _options_of(compiled, "ReLU") == [xla_options._SMALL_PROGRAM, xla_options._PROGRAM]
-    assert _options_of(compiled, "Transpose") == [xla_options._PROGRAM] * 2
-    assert _options_of(compiled, "Reshape") == [xla_options._PROGRAM] * 2
+    assert _options_of(compilations, "ReLU") == [xla_options._SMALL_PROGRAM, xla_options._PROGRAM]
+    assert _options_of(compilations, "Transpose") == [xla_options._PROGRAM] * 2
+    assert _options_of(compilations, "Reshape") == [xla_options._PROGRAM] * 2
     ops.grad(ops.ReLU())(_tensor(3, 5, 101, 11))
     ops.MaxPool(kernel_size=2, strides=2)(_tensor(3, 5, 100, 12))
-    assert _options_of(compiled, "ReLUGrad") == [xla_options._SMALL_PROGRAM]
-    assert _options_of(compiled, "MaxPool") == [xla_options._SMALL_PROGRAM]
+    assert _options_of(compilations, "ReLUGrad") == [xla_options._SMALL_PROGRAM]
+    assert _options_of(compilations, "MaxPool") == [xla_options._SMALL_PROGRAM]
 
 
-def test_a_kernel_that_repeats_itself_is_optimized_however_few_its_elements(compiled):
+def test_a_kernel_that_repeats_itself_is_optimized_however_few_its_elements(compilations):
     context.set_context(mode=context.PYNATIVE_MODE)
     ops.Igamma()(_tensor(2, 3, 1, 1, 2), _tensor(2, 3, 1, 1, 2))
-    assert _options_of(compiled, "Igamma") == [xla_options._SMALL_PROGRAM]
+    assert _options_of(compilations, "Igamma") == [xla_options._SMALL_PROGRAM]
 
 
-def test_a_gradient_in_pynative_mode_is_a_kernel_too(compiled):
+def test_a_gradient_in_pynative_mode_is_a_kernel_too(compilations):
     context.set_context(mode=context.PYNATIVE_MODE)
     ops.grad(ops.Erfc())(_tensor(1, 3, 5, 1, 7))
-    assert _options_of(compiled, "ErfcGrad") == [xla_options._SMALL]
+    assert _options_of(compilations, "ErfcGrad") == [xla_options._SMALL]
 
 
-def test_a_program_on_the_tape_is_compiled_like_a_program(compiled):
+def test_a_program_on_the_tape_is_compiled_like_a_program(compilations):
     class Chain(nn.Cell):
         def construct(self, x):
             for _ in range(400):
@@ -83,18 +83,18 @@ def test_a_program_on_the_tape_is_compiled_like_a_program(compiled):
     chain = ms_function(Chain())
     context.set_context(mode=context.PYNATIVE_MODE)
     ops.grad(chain)(_tensor(2, 1, 3))
-    assert [options for name, options in compiled if "Chain" in name] == [xla_options._PROGRAM] * 2
+    assert [options for name, options in compilations if "Chain" in name] == [xla_options._PROGRAM] * 2
 
 
-def test_an_option_of_the_user_stays(compiled, monkeypatch):
+def test_an_option_of_the_user_stays(compilations, monkeypatch):
     context.set_context(mode=context.PYNATIVE_MODE)
     monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=3")
     ops.Erfc()(_tensor(3, 5, 1, 1, 2, 7))
-    (options,) = _options_of(compiled, "Erfc")
+    (options,) = _options_of(compilations, "Erfc")
     assert "xla_backend_optimization_level" not in options and "xla_cpu_parallel_codegen_split_count" in options
 
 
-def test_a_small_program_is_compiled_quickly_and_one_of_dear_functions_by_the_newer_emitter(compiled):
+def test_a_small_program_is_compiled_quickly_and_one_of_dear_functions_by_the_newer_emitter(compilations):
     context.set_context(mode=context.GRAPH_MODE)
 
     class Erfc(nn.Cell):
@@ -110,13 +110,13 @@ def test_a_small_program_is_compiled_quickly_and_one_of_dear_functions_by_the_ne
     Erfc()(_tensor(3, 2, 5, 7))
     Erfcs()(_tensor(3, 2, 5, 7))
     Erfc()(_tensor(3, 20, 5, 7))
-    options = [options for name, options in compiled if "Erfc" in name]
+    options = [options for name, options in compilations if "Erfc" in name]
     assert options == [xla_options._SMALL_PROGRAM, xla_options._PROGRAM, xla_options._PROGRAM]
 
 
-def test_what_the_user_compiles_gets_no_further_options(compiled):
+def test_what_the_user_compiles_gets_no_further_options(compilations):
     jax.jit(lambda x: jnp.sinh(x) + 3)(jnp.ones((3, 2, 5, 7)))
-    assert [options for name, options in compiled if "lambda" in name] == [{}]
+    assert [options for name, options in compilations if "lambda" in name] == [{}]
 
 
 def test_programs_of_a_thread_share_what_they_are_lowered_into():
@@ -125,7 +125,7 @@ def test_programs_of_a_thread_share_what_they_are_lowered_into():
     assert 2 <= len({id(context) for context in contexts}) <= 4
 
 
-def test_a_quick_compile_is_asked_for_kernels_and_programs_alike(compiled):
+def test_a_quick_compile_is_asked_for_kernels_and_programs_alike(compilations):
     class Bent(nn.Cell):
         def construct(self, x):
             return ops.tanh(x) + ops.erf(x)
@@ -134,7 +134,7 @@ def test_a_quick_compile_is_asked_for_kernels_and_programs_alike(compiled):
     expected = [net(x).asnumpy(), ops.erfc(x).asnumpy()]
     context.set_context(mode=context.GRAPH_MODE)
     net(x)
-    compiled.clear()
+    compilations.clear()
     context.set_context(compile_effort="quick")
     try:
         hasty = [net(x).asnumpy()]
@@ -142,6 +142,6 @@ def test_a_quick_compile_is_asked_for_kernels_and_programs_alike(compiled):
         hasty.append(ops.erfc(_tensor(7, 3, 101, 9)).asnumpy()[..., :7])
     finally:
         context.set_context(compile_effort="auto")
-    assert [options for _, options in compiled] == [xla_options.QUICK_COMPILE] * 2
-    for got, wanted in zip(hasty, expected, strict=True):
-        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+    assert [options for _, options in compilations] == [xla_options.QUICK_COMPILE] * 2
+    for got, target in zip(hasty, expected, strict=True):
+        np.testing.assert_allclose(got, target, rtol=1e-6)

@@ -1,4 +1,4 @@
-"""What is remembered of an object is its own, and goes with it."""
+"""Cached data of an object belongs to it and is freed with it."""
 
 import copy
 import functools
@@ -81,7 +81,7 @@ def test_a_compiled_method_belongs_to_its_object(mode):
         assert float(Scales(float(number)).compiled(X).asnumpy()[0]) == number
 
 
-def trained():
+def train_network():
     """Weak references to a network that has been trained, to one of its Parameters and to a function of it."""
     net = nn.SequentialCell([nn.Dense(3, 4), nn.Dense(4, 1)])
     step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.Momentum(net.trainable_params(), 0.1, 0.9))
@@ -97,7 +97,7 @@ def trained():
 
 
 def test_a_network_its_parameters_and_functions_of_it_are_freed(mode):
-    refs = trained()
+    refs = train_network()
     gc.collect()
     assert [ref() for ref in refs] == [None, None, None]
 

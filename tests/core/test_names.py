@@ -1,4 +1,4 @@
-"""What a node is stands in its Program: readable names, their meaning, strategy and stage."""
+"""A Program describes its nodes: readable names, their meaning, strategy and stage."""
 
 import copy
 import gc
@@ -181,9 +181,9 @@ def test_the_operator_is_found_again_in_hlo_whatever_its_attributes_say():
     net = Net(lambda self, x: self.a(self.b(x)) @ x, a=cube().set_stage(3), b=tagged(tag))
     stages = Stages(program_cache.program_of(net, X), "net")
     for stage in ("StableHLO", "optimised"):
-        found = {origin[1] for node in stages[stage].all_nodes() for origin in node.origins}
-        found |= {part for node in stages[stage].all_nodes() for part in node.scope.split("/")}
-        assert "cube" in found, stage
+        results = {origin[1] for node in stages[stage].all_nodes() for origin in node.origins}
+        results |= {part for node in stages[stage].all_nodes() for part in node.scope.split("/")}
+        assert "cube" in results, stage
     assert not any("dimensions" in node.attrs and "0" in node.attrs["dimensions"] for node in stages["optimised"].nodes)
     assert {"cube", "tagged"} <= {node.op for node in stages["traced"].nodes}
 
@@ -210,16 +210,16 @@ pickle.dump((list(program.names), graph), open(sys.argv[1], "wb"))
 
 
 def test_names_and_graphs_of_two_processes_are_equal_whatever_happened_there_before(fresh, tmp_path):
-    made = tmp_path / "made"
-    done = fresh.run(_OTHER_PROCESS.format(history=""), tmp_path, made)
+    pickled = tmp_path / "made"
+    done = fresh.run(_OTHER_PROCESS.format(history=""), tmp_path, pickled)
     assert done.status == 0, done.err
-    names, graph = pickle.loads(made.read_bytes())
+    names, graph = pickle.loads(pickled.read_bytes())
     (tmp_path / "other.py").write_text(  # not a fork of the same one, whose hashes of texts are equal
         _OTHER_PROCESS.format(history="ops.Softmax(1)(Tensor(np.ones((2, 2)))); ops.LayerNorm(epsilon=1e-9)")
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, tmp_path / "other.py", made], env=environment, check=True, timeout=300)
-    others, other = pickle.loads(made.read_bytes())
+    subprocess.run([sys.executable, tmp_path / "other.py", pickled], env=environment, check=True, timeout=300)
+    others, other = pickle.loads(pickled.read_bytes())
     assert names == others and "LayerNorm[epsilon=0.001]" in names
     assert graph == other and hash(graph) == hash(other)
     node = next(node for node in graph.all_nodes() if node.op == "Softmax")
@@ -262,8 +262,8 @@ def graph_of(net, *inputs):
 def test_two_strategies_are_two_nodes():
     one, two = P.MatMul().shard(((2, 1), (1, 2))), P.MatMul().shard(((1, 1), (1, 1)))
     net = Net(lambda self, x: self.a(self.b(self.c(x, x), x), x), a=one, b=two, c=P.MatMul())
-    found = nodes(net)
-    assert found == [
+    result = nodes(net)
+    assert result == [
         ("MatMul", {}),
         ("MatMul", {"strategy": ((1, 1), (1, 1))}),
         ("MatMul", {"strategy": ((2, 1), (1, 2))}),

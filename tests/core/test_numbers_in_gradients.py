@@ -1,5 +1,5 @@
 """Python numbers are variables of a gradient like Tensors of no dimension, in both modes; what is in a stopped tuple is
-none. What a bprop gives is checked as far as `check_bprop` asks."""
+none. `check_bprop` decides how far the result of a bprop is checked."""
 
 import numpy as np
 import pytest

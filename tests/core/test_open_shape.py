@@ -54,6 +54,6 @@ def test_an_export_needs_the_number_of_axes(tmp_path):
 
 
 def test_what_is_given_neither_shape_nor_type_is_no_tensor():
-    for given in ({}, {"shape": (2, 3)}, {"shape": (None, 3)}):
+    for settings in ({}, {"shape": (2, 3)}, {"shape": (None, 3)}):
         with pytest.raises(TypeError, match="give 'input_data', or 'shape', 'dtype' and 'init' together"):
-            Tensor(**given)
+            Tensor(**settings)

@@ -1,4 +1,4 @@
-"""What is shown of a program is what runs: shardings, devices and donation included. On four virtual devices."""
+"""The displayed program is the program that runs, with shardings, devices and donation, on four virtual devices."""
 
 import json
 import textwrap

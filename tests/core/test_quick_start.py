@@ -30,7 +30,7 @@ def plan(monkeypatch):
 
 
 @pytest.fixture
-def compiled(monkeypatch):
+def efforts(monkeypatch):
     """One of quick and full for each compilation of a form."""
     seen, run = [], background_compile._Job._compile_form
 
@@ -62,10 +62,10 @@ def train(step, times):
     return ran
 
 
-def test_the_full_executable_takes_over_at_its_call(plan, compiled):
+def test_the_full_executable_takes_over_at_its_call(plan, efforts):
     ran = train(make_step(), 7)
     assert [kind for kind, _ in ran] == ["quick"] * 4 + ["full"] * 3
-    assert compiled == ["quick", "full"]
+    assert efforts == ["quick", "full"]
     assert ran[-1][1] < ran[0][1]
 
 
@@ -75,9 +75,9 @@ def test_both_executables_train_alike(plan, monkeypatch):
     np.testing.assert_allclose(quick, [loss for _, loss in train(make_step(), 7)], rtol=1e-5)
 
 
-def test_few_calls_compile_no_full_executable(plan, compiled):
+def test_few_calls_compile_no_full_executable(plan, efforts):
     train(make_step(), 2)
-    assert compiled == ["quick"]
+    assert efforts == ["quick"]
 
 
 def test_the_call_of_the_takeover_waits_for_the_full_executable(plan, monkeypatch):
@@ -193,7 +193,7 @@ def test_a_profile_measures_the_full_executable(plan):
     assert train(step, 1)[0][0] == "quick"  # the number of the call alone decides again
 
 
-def test_inspection_shows_the_full_executable(plan, compiled):
+def test_inspection_shows_the_full_executable(plan, efforts):
     step = make_step()
     train(step, 1)
     program = program_cache.program_of(step, X, Y)

@@ -156,7 +156,7 @@ MODES = ["GRAPH_MODE", "PYNATIVE_MODE"]
 
 @pytest.fixture(scope="module", params=MODES)
 def outcome(request, fresh, tmp_path_factory):
-    """{case: the rest of its line} of a process."""
+    """Return {case: the rest of its line} of a process."""
     folder = tmp_path_factory.mktemp("stop")
     done = fresh.run(SCRIPT + CASES, folder, request.param)
     assert done.status == 0, done.err

@@ -140,7 +140,7 @@ def test_set_data_checks_shape_and_never_narrows():
 def test_nothing_outside_holds_the_array_of_a_parameter():
     source = Tensor([1.0, 2.0])
     p, q = Parameter(source, name="p"), Parameter(source, name="q")
-    held = [
+    aliases = [
         p._get_stored_array(),
         q._get_stored_array(),
         source._array,
@@ -148,7 +148,7 @@ def test_nothing_outside_holds_the_array_of_a_parameter():
         Tensor(p)._array,
         p.value()._array,
     ]
-    assert len({a.unsafe_buffer_pointer() for a in held}) == len(held)
+    assert len({a.unsafe_buffer_pointer() for a in aliases}) == len(aliases)
     view = p.asnumpy()
     view[:] = 7
     assert p.asnumpy().tolist() == [1, 2]
@@ -179,9 +179,9 @@ def test_parameter_tuple_holds_parameters_and_clones_them():
     ids=lambda a: f"{a.dtype}{a.shape}{a.strides}",
 )
 def test_arrays_of_every_layout_become_what_jax_makes_of_them(array):
-    made, wanted = from_numpy(array), jnp.array(array, array.dtype.newbyteorder("="))
-    np.testing.assert_array_equal(np.asarray(made), np.asarray(wanted))
-    assert (made.aval, made.committed, made.sharding) == (wanted.aval, wanted.committed, wanted.sharding)
+    result, expected = from_numpy(array), jnp.array(array, array.dtype.newbyteorder("="))
+    np.testing.assert_array_equal(np.asarray(result), np.asarray(expected))
+    assert (result.aval, result.committed, result.sharding) == (expected.aval, expected.committed, expected.sharding)
 
 
 @pytest.mark.parametrize("make", [np.array, list], ids=["array", "list"])

@@ -1,4 +1,4 @@
-"""How exactly operators ask for float32 products. There is no GPU here: what asks is told that there is one."""
+"""The precision of float32 products that operators request. The tests pretend that there is a GPU."""
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ IMAGE = jnp.ones((1, 2, 5, 5), jnp.float32)
 
 
 def product(dtype="float32"):
-    """What a new operator on arrays of this type asks of its matrix product."""
+    """Check that a new operator on arrays of this type requests the highest precision for its matrix product."""
     graph = jax.make_jaxpr(Kernel("Product", jnp.matmul).run)(X.astype(dtype), X.astype(dtype))
     return "HIGHEST" in str(graph)
 

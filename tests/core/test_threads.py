@@ -16,7 +16,7 @@ READS = 100
 
 @pytest.fixture(scope="module")
 def training():
-    """(network, step, its inputs) of a training that has run once."""
+    """Return (network, step, its inputs) of a training that has run once."""
     context.set_context(mode=context.GRAPH_MODE)
     net = nn.SequentialCell([nn.Dense(8, 8), nn.ReLU(), nn.Dense(8, 1)])
     step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.Adam(net.trainable_params())).set_train()
@@ -42,7 +42,7 @@ READERS = {
 
 
 def weight_on_page(net):
-    """What the page of a graph asks for when a weight is looked at."""
+    """Return a call that requests a weight as the page of a graph does."""
     shown = view(net, Tensor(np.ones((4, 8), np.float32)))
     return lambda: shown._format_weight("0.weight")
 

@@ -1,4 +1,4 @@
-"""A Python loop of many rounds in a graph is told, with the line and the cure; nothing else is."""
+"""A Python loop of many rounds in a graph logs one message, with the line and the remedy."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""Ever new shapes and numbers are told of at the third compile, with what helps."""
+"""New shapes and numbers in each call log a message with a remedy at the third compilation."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from msnb import Tensor, context, ir, log, nn
 
 
 @pytest.fixture
-def said(capsys):
+def read_warnings(capsys):
     log._reset()
     before = context.get_context("mode")
     context.set_context(mode=context.GRAPH_MODE)
@@ -26,14 +26,14 @@ def ones(*shape):
     return Tensor(np.ones(shape, np.float32))
 
 
-def test_batches_of_ever_new_sizes(said):
+def test_batches_of_ever_new_sizes(read_warnings):
     net = Scale()
     for size in (4, 3, 4):
         net(ones(size, 2))
-    assert not said()
+    assert not read_warnings()
     for size in (2, 1, 5):
         net(ones(size, 2))
-    (line,) = said()
+    (line,) = read_warnings()
     assert (
         "Scale has been compiled 3 times: axis 0 of 'x' was 4, 3, 2. Every new shape is compiled anew: "
         "dataset.batch(..., drop_remainder=True) makes all batches of one size, or pad."
@@ -41,38 +41,38 @@ def test_batches_of_ever_new_sizes(said):
     assert "test_varying.py:" in line
 
 
-def test_texts_of_ever_new_lengths_in_a_train_step(said):
+def test_texts_of_ever_new_lengths_in_a_train_step(read_warnings):
     net = nn.Dense(1, 1)
     step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.L1Loss()), nn.SGD(net.trainable_params(), 0.1))
     for length in (3, 4, 5):
         step(ones(2, length, 1), ones(2, length, 1))
-    (line,) = said()
+    (line,) = read_warnings()
     assert "axis 1 of 'data' was 3, 4, 5 and axis 1 of 'label' was 3, 4, 5." in line
     assert "dataset.bucket_batch_by_length" in line and "drop_remainder" not in line
 
 
-def test_a_python_number_that_changes(said):
+def test_a_python_number_that_changes(read_warnings):
     @ms.ms_function
     def power(x, k):
         return x**k
 
     for k in range(5):
         power(ones(2), k)
-    (line,) = said()
+    (line,) = read_warnings()
     assert "power has been compiled 3 times: the Python number 'k' was 0, 1, 2. Pass it as a Tensor, Tensor(k)" in line
 
 
-def test_graphs_that_are_only_looked_at_are_no_news(said):
+def test_graphs_that_are_only_looked_at_are_no_news(read_warnings):
     net = Scale()
     for size in range(1, 20):
         ir.graph(net, ones(size, 2))
-    assert not said()
+    assert not read_warnings()
 
 
-def test_two_sizes_and_switched_flags_are_no_news(said):
+def test_two_sizes_and_switched_flags_are_no_news(read_warnings):
     net = Scale()
     for training in (True, False):
         net.set_train(training)
         for size in (4, 2):
             net(ones(size, 2))
-    assert not said()
+    assert not read_warnings()

@@ -1,5 +1,5 @@
-"""Gradients by whole numbers: those of the same operators on real numbers, cut to the integer's type; equal in both
-modes, whatever stands among the arguments."""
+"""Gradients by integers: those of the same operators on real numbers, cast to the integer type; equal in both modes,
+with any other arguments."""
 
 import itertools
 
@@ -20,7 +20,7 @@ def mode(request):
     context.set_context(mode=request.param)
 
 
-def whole(*values, dtype="int32"):
+def make_integers(*values, dtype="int32"):
     return Tensor(np.array(values, dtype))
 
 
@@ -31,13 +31,13 @@ def numbers(gradients):
 KINDS = {
     "float32": Tensor([2.0, 4.0], ms.float32),
     "float16": Tensor([2.0, 4.0], ms.float16),
-    "int32": whole(2, 4),
-    "int64": whole(2, 4, dtype="int64"),
-    "uint8": whole(2, 4, dtype="uint8"),
+    "int32": make_integers(2, 4),
+    "int64": make_integers(2, 4, dtype="int64"),
+    "uint8": make_integers(2, 4, dtype="uint8"),
     "bool": Tensor([True, False]),
     "number": 3.0,
     "Parameter": Parameter(Tensor([2.0, 4.0]), name="weight"),
-    "whole Parameter": Parameter(whole(2, 4), name="whole_weight"),
+    "whole Parameter": Parameter(make_integers(2, 4), name="whole_weight"),
 }
 
 
@@ -53,10 +53,10 @@ def families(pair):
 @pytest.mark.parametrize("pair", swept(list(itertools.product(KINDS, KINDS)), families), ids="-".join)
 def test_a_gradient_has_the_type_of_its_input_and_the_value_of_the_real_one(pair):
     x, y = (KINDS[name] for name in pair)
-    given = [np.asarray(v.asnumpy() if isinstance(v, Tensor) else v, np.float64) for v in (x, y)]
-    found = grad_all(product)(x, y)
-    for gradient, value, own, other in zip(found, (x, y), given, reversed(given), strict=True):
-        slope = np.broadcast_to(2 * other, np.broadcast(*given).shape)
+    inputs = [np.asarray(v.asnumpy() if isinstance(v, Tensor) else v, np.float64) for v in (x, y)]
+    result = grad_all(product)(x, y)
+    for gradient, value, own, other in zip(result, (x, y), inputs, reversed(inputs), strict=True):
+        slope = np.broadcast_to(2 * other, np.broadcast(*inputs).shape)
         if own.ndim == 0:
             slope = slope.sum()
         if isinstance(value, Tensor):
@@ -75,23 +75,23 @@ def test_a_gradient_has_the_type_of_its_input_and_the_value_of_the_real_one(pair
         (lambda x: x.sum() * x, (2, 3), [10, 10]),
         (lambda x: x.reshape((2, 1)) * x, (2, 3), [10, 10]),
         (lambda x: x[1] * 3, (2, 3), [0, 3]),
-        (lambda x: ops.Concat()((x, x)) * whole(1, 2, 3, 4), (2, 3), [4, 6]),
-        (lambda x: ops.GatherV2()(x, whole(0, 0, 1), 0), (2, 3), [2, 1]),
+        (lambda x: ops.Concat()((x, x)) * make_integers(1, 2, 3, 4), (2, 3), [4, 6]),
+        (lambda x: ops.GatherV2()(x, make_integers(0, 0, 1), 0), (2, 3), [2, 1]),
         (lambda x: ops.cast(x, ms.float32) * 2.5, (2, 3), [2, 2]),
         (lambda x: ops.stop_gradient(x + x) + x, (2, 3), [1, 1]),
         (lambda x: ops.AddN()((x, x * 2)), (2, 3), [3, 3]),
-        (lambda x: ops.Select()(Tensor([True, False]), x, whole(7, 8)) * 3, (2, 3), [3, 0]),
+        (lambda x: ops.Select()(Tensor([True, False]), x, make_integers(7, 8)) * 3, (2, 3), [3, 0]),
         (lambda x: ops.cast(x, ms.int8) * x, (2, 3), [4, 6]),
         (lambda x: (x > 2) * Tensor([1.0, 2.0]), (2, 3), [0, 0]),
     ],
 )
 def test_an_operator_on_whole_numbers_has_the_gradient_of_real_ones(function, x, want):
-    gradient = grad(function)(whole(*x))
+    gradient = grad(function)(make_integers(*x))
     assert gradient.dtype == ms.int32 and gradient.asnumpy().tolist() == want
 
 
 def test_it_is_cut_at_each_operator():
-    by_x, by_y = grad_all(lambda x, y: x * y * 2)(Tensor([0.25, -0.75]), whole(3, 4))
+    by_x, by_y = grad_all(lambda x, y: x * y * 2)(Tensor([0.25, -0.75]), make_integers(3, 4))
     assert by_x.asnumpy().tolist() == [6.0, 8.0] and by_y.asnumpy().tolist() == [0, -1]
 
 
@@ -109,29 +109,29 @@ def test_a_choice_among_whole_numbers_has_no_slope():
 
 
 def test_an_index_has_no_slope():
-    by_table, by_index = grad_all(lambda table, i: ops.GatherV2()(table, i, 0))(Tensor([1.0, 2.0]), whole(1, 1))
+    by_table, by_index = grad_all(lambda table, i: ops.GatherV2()(table, i, 0))(Tensor([1.0, 2.0]), make_integers(1, 1))
     assert by_table.asnumpy().tolist() == [0.0, 2.0]
     assert by_index.dtype == ms.int32 and by_index.asnumpy().tolist() == [0, 0]
 
 
 def test_one_tensor_given_twice_is_two_variables():
-    x = whole(2, 3)
+    x = make_integers(2, 3)
     assert numbers(grad_all(lambda a, b: a * a * b)(x, x)) == [[8, 18], [4, 9]]
 
 
 def test_whole_numbers_weigh_whole_outputs():
-    transposed = grad_with(lambda x: x.transpose())(whole((1, 2), (3, 4)), whole((1, 2), (3, 4)))
+    transposed = grad_with(lambda x: x.transpose())(make_integers((1, 2), (3, 4)), make_integers((1, 2), (3, 4)))
     assert numbers(transposed) == [[[1, 3], [2, 4]]]
 
 
 def test_there_are_second_derivatives():
-    assert grad(lambda y: grad(lambda x: x * x * x)(y))(whole(2, 3)).asnumpy().tolist() == [12, 18]
+    assert grad(lambda y: grad(lambda x: x * x * x)(y))(make_integers(2, 3)).asnumpy().tolist() == [12, 18]
 
 
 class Square(nn.Cell):
     def __init__(self):
         super().__init__()
-        self.weight = Parameter(whole(3, 4), name="weight")
+        self.weight = Parameter(make_integers(3, 4), name="weight")
 
     def construct(self, x):
         return x * self.weight * self.weight
@@ -139,7 +139,7 @@ class Square(nn.Cell):
 
 def test_a_parameter_of_whole_numbers_has_a_gradient():
     net = Square()
-    by_weight = ops.GradOperation(get_by_list=True)(net, [net.weight])(whole(1, 2))
+    by_weight = ops.GradOperation(get_by_list=True)(net, [net.weight])(make_integers(1, 2))
     assert by_weight[0].dtype == ms.int32 and numbers(by_weight) == [[6, 16]]
 
 
@@ -165,10 +165,10 @@ class Around(nn.Cell):
 
 @pytest.mark.parametrize("dtypes", list(itertools.product(("int32", "float32", "uint8"), repeat=2)))
 def test_a_bprop_is_called_for_whole_numbers_too(dtypes):
-    x, y = (whole(2, 3, dtype=dtype) for dtype in dtypes)
-    found = grad_all(Told())(x, y)
-    assert [g.dtype for g in found] == [x.dtype, y.dtype]
-    assert numbers(found) == [[3, 3], [7, 8]]
+    x, y = (make_integers(2, 3, dtype=dtype) for dtype in dtypes)
+    result = grad_all(Told())(x, y)
+    assert [g.dtype for g in result] == [x.dtype, y.dtype]
+    assert numbers(result) == [[3, 3], [7, 8]]
     assert numbers(grad_all(Around(Told()))(x, y)) == [[6, 6], [9, 11]]
 
 
@@ -186,7 +186,7 @@ def test_a_bprop_gives_a_tuple_for_a_tuple(dtype):
         return net((x, y), z)
 
     net = OfPair()
-    x, y, z = (whole(2, 3, dtype=dtype) for _ in range(3))
+    x, y, z = (make_integers(2, 3, dtype=dtype) for _ in range(3))
     assert numbers(grad_all(run)(x, y, z)) == [[10, 10], [20, 20], [30, 30]]
 
 
@@ -197,7 +197,7 @@ def test_a_loop_of_python_unrolls_whole_numbers_too():
             result = result * x
         return result
 
-    assert grad(cube)(whole(2, 3)).asnumpy().tolist() == [12, 27]
+    assert grad(cube)(make_integers(2, 3)).asnumpy().tolist() == [12, 27]
 
 
 def rounds(x, n):
@@ -226,7 +226,7 @@ def counted(x, n):
 
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
 def test_loops_and_branches_that_depend_on_values_pass_it_on(dtype):
-    x, n = whole(1, 2, dtype=dtype), whole(2, 3)
+    x, n = make_integers(1, 2, dtype=dtype), make_integers(2, 3)
     assert numbers(grad_all(rounds)(x, n)) == [[16, 81], [32, 216]]
     assert numbers(grad_all(chosen)(x, n)) == [[4, 6], [2, 4]]
     assert numbers(grad_all(chosen)(-x, n)) == [[2, 2], [0, 0]]

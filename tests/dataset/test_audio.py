@@ -57,8 +57,8 @@ def test_random_masks_stay_in_range_and_depend_on_the_seed():
         data = ds.NumpySlicesDataset(np.ones((40, 2, 3, 8), np.float32), ["audio"], shuffle=False).map(op, "audio")
         result = [row[0] for row in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
         for array in result:
-            places = np.flatnonzero(array[0, 0] == 0)
-            assert len(places) <= 5 and np.array_equal(places, np.arange(len(places)) + places[:1].sum())
+            positions = np.flatnonzero(array[0, 0] == 0)
+            assert len(positions) <= 5 and np.array_equal(positions, np.arange(len(positions)) + positions[:1].sum())
             assert (array == array[:1, :1]).all()
         return [int((array[0, 0] == 0).sum()) for array in result]
 

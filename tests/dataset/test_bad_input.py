@@ -36,7 +36,7 @@ def rows(dataset):
 
 
 def example(n):
-    """A serialised tf.train.Example with a feature of each kind."""
+    """Return a serialised tf.train.Example with a feature of each kind."""
     schema = {
         "Example": {"features": (1, "Features", False)},
         "Features": {"entry": (1, "Entry", True)},
@@ -50,7 +50,7 @@ def example(n):
 
 
 def framed(data):
-    """A TFRecord."""
+    """Return a TFRecord."""
     size = struct.pack("<Q", len(data))
     return size + struct.pack("<I", masked_crc32c(size)) + data + struct.pack("<I", masked_crc32c(data))
 
@@ -159,8 +159,8 @@ READERS = {
 }  # fmt: skip
 
 
-def damaged(data, rng):
-    """A copy of `data` with one thing wrong."""
+def damage(data, rng):
+    """Return a copy of `data` with one thing wrong."""
     at = rng.randrange(len(data))
     kind = rng.randrange(5)
     if kind == 0:
@@ -186,8 +186,8 @@ def test_whatever_is_wrong_with_a_file_the_error_says_in_which_and_where(name, t
     for seed in range(60):
         rng = random.Random(f"{name} {seed}")
         path = rng.choice(files)
-        whole = path.read_bytes()
-        path.write_bytes(damaged(whole, rng))
+        data = path.read_bytes()
+        path.write_bytes(damage(data, rng))
         try:
             read(folder)
         except ALIKE as error:
@@ -196,7 +196,7 @@ def test_whatever_is_wrong_with_a_file_the_error_says_in_which_and_where(name, t
             assert ours, f"seed {seed}: {error!r}"
             assert any(p.name in said for p in files) or str(folder) in said, f"seed {seed}: {error!r}"
         finally:
-            path.write_bytes(whole)
+            path.write_bytes(data)
 
 
 @pytest.mark.parametrize("encoding", ["gbk", "utf-16"])
@@ -255,10 +255,10 @@ def test_mindrecords_open_in_folders_of_any_name(tmp_path, name):
 
 def test_every_changed_byte_of_a_tfrecord_is_an_error_that_names_the_record(tmp_path):
     path = tmp_path / "a.tfrecord"
-    whole = framed(example(1)) + framed(example(2))
-    half = len(whole) // 2
-    for at in range(len(whole)):
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
+    data = framed(example(1)) + framed(example(2))
+    half = len(data) // 2
+    for at in range(len(data)):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
         with pytest.raises(RuntimeError, match=f"record {at // half}|not valid tfrecord files"):
             list(ds.TFRecordDataset(str(path), shuffle=False)._make_stream().rows())
 

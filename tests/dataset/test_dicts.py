@@ -43,8 +43,8 @@ def test_functions_take_and_return_dicts_of_python_values():
     assert rows_of(source(ROWS).map(describe, "c"))[0]["c"]["kinds"] == ["int", "list"]
     chained = source(ROWS).map([describe, lambda c: c["twice"] + 1], "c")
     assert [int(r["c"]) for r in rows_of(chained)] == [1, 3, 5, 7]
-    parts = source(ROWS).map(lambda c: (c["a"], c["s"]), ["c"], ["a", "s"])
-    assert [(int(r["a"]), str(r["s"])) for r in rows_of(parts)][3] == (3, "x3")
+    pipeline = source(ROWS).map(lambda c: (c["a"], c["s"]), ["c"], ["a", "s"])
+    assert [(int(r["a"]), str(r["s"])) for r in rows_of(pipeline)][3] == (3, "x3")
     assert [int(r["d"]) for r in rows_of(source(ROWS).filter(lambda c: c["a"] > 1, "c"))] == [2, 3]
 
 

@@ -87,8 +87,8 @@ def test_random_transforms_of_pil_images():
 
 
 def test_transforms_take_what_mindspore_takes():
-    values, places, counts = transforms.Unique()(np.array([[1, 1], [2, 1]]))
-    assert (values.tolist(), places.tolist(), counts.tolist()) == ([1, 2], [0, 0, 1, 0], [3, 1])
+    values, inverse, counts = transforms.Unique()(np.array([[1, 1], [2, 1]]))
+    assert (values.tolist(), inverse.tolist(), counts.tolist()) == ([1, 2], [0, 0, 1, 0], [3, 1])
     assert vision.ResizedCrop(1, 2, 3, 2, 5)(IMAGE).shape == (5, 5, 3)
     for shape in ((4, 4), (4, 4, 1)):
         gray = (np.arange(16).reshape(shape) * 5).astype(np.uint8)

@@ -128,8 +128,8 @@ def test_an_error_in_map_names_the_file_of_its_row(arranged, tmp_path):
     for number in range(5):
         (tmp_path / "class" / f"{number}.png").write_bytes(bytes([number]))
     d = arranged(ds.ImageFolderDataset(str(tmp_path))).map(fails_at_two, ["image"])
-    told = r"map operation: \[PyFunc\] failed. The corresponding data files: .*class.2.png\.$"
-    with pytest.raises(RuntimeError, match=told):
+    pattern = r"map operation: \[PyFunc\] failed. The corresponding data files: .*class.2.png\.$"
+    with pytest.raises(RuntimeError, match=pattern):
         list(d.create_tuple_iterator(num_epochs=1))
 
 

@@ -13,7 +13,7 @@ from msnb.dataset.engine.dataset import Dataset, fluent
 
 
 def listed():
-    """(name of a method, the function) as the stub lists them for editors and type checkers."""
+    """Yield (name of a method, the function) as the stub lists them for editors and type checkers."""
     tree = ast.parse(Path(home.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Dataset").body
     own = ast.parse(Path(home.__file__).read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from msnb.mindrecord import FileWriter
 
 @pytest.fixture(scope="module")
 def ring(tmp_path_factory):
-    """A file with five nodes in a ring; feature 1 of a node is its number twice."""
+    """Return a file with five nodes in a ring; feature 1 of a node is its number twice."""
     path = str(tmp_path_factory.mktemp("graph") / "ring")
     writer = FileWriter(path)
     writer.add_schema(
@@ -39,8 +39,8 @@ def ring(tmp_path_factory):
 
 
 @pytest.fixture
-def served(ring):
-    """(file, port, thread) of a server that awaits two clients."""
+def server(ring):
+    """Return (file, port, thread) of a server that awaits two clients."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -50,15 +50,15 @@ def served(ring):
     return ring, port, thread
 
 
-def test_clients_get_the_content_of_the_file_and_the_server_ends_with_the_last_one(served):
-    file, port, thread = served
+def test_clients_get_the_content_of_the_file_and_the_server_ends_with_the_last_one(server):
+    file, port, thread = server
     local = ds.GraphData(file)
     clients = [ds.GraphData(file, working_mode="client", port=port) for _ in range(2)]
     for graph in clients:
         nodes = graph.get_all_nodes(0)
         assert np.array_equal(nodes, local.get_all_nodes(0)) and nodes.dtype == np.int32
-        for got, wanted in zip(graph.get_node_feature(nodes, [1]), local.get_node_feature(nodes, [1]), strict=True):
-            assert np.array_equal(got, wanted) and got.dtype == wanted.dtype
+        for got, expected in zip(graph.get_node_feature(nodes, [1]), local.get_node_feature(nodes, [1]), strict=True):
+            assert np.array_equal(got, expected) and got.dtype == expected.dtype
         assert np.array_equal(graph.get_all_neighbors(nodes, 0), local.get_all_neighbors(nodes, 0))
         assert graph.graph_info() == local.graph_info()
         assert graph.get_sampled_neighbors(node_list=nodes, neighbor_nums=[2], neighbor_types=[0]).shape == (5, 3)
@@ -70,8 +70,8 @@ def test_clients_get_the_content_of_the_file_and_the_server_ends_with_the_last_o
     assert not thread.is_alive()
 
 
-def test_errors_of_the_server_are_raised_by_the_client(served):
-    file, port, _ = served
+def test_errors_of_the_server_are_raised_by_the_client(server):
+    file, port, _ = server
     graph = ds.GraphData(file, working_mode="client", port=port)
     with pytest.raises(RuntimeError, match="Invalid node type: 7"):
         graph.get_all_nodes(7)

@@ -59,14 +59,14 @@ def gated():
     return plain().sync_wait("gate", num_batch=20)
 
 
-def left_by_break(data):
+def leave_by_break(data):
     for number, _ in enumerate(data.create_dict_iterator(output_numpy=True)):
         time.sleep(0.002)
         if number == 15:
             break
 
 
-def left_by_error(data):
+def leave_by_error(data):
     try:
         for number, _ in enumerate(data.create_tuple_iterator(output_numpy=True)):
             time.sleep(0.002)
@@ -76,7 +76,7 @@ def left_by_error(data):
         pass
 
 
-def left_but_held(data):
+def leave_but_hold_rows(data):
     rows = iter(data.create_tuple_iterator(output_numpy=True))
     for _ in range(15):
         time.sleep(0.002)
@@ -85,12 +85,12 @@ def left_but_held(data):
     return rows
 
 
-def left_while_measured(data):
+def leave_monitored_loop(data):
     with data.monitor():
-        left_by_break(data)
+        leave_by_break(data)
 
 
-def left_by_release(data):
+def leave_by_release(data):
     helper = DatasetHelper(data, False, epoch_num=2)
     for number, _ in enumerate(helper):
         time.sleep(0.002)
@@ -104,15 +104,15 @@ def threads():
     return {t for t in threading.enumerate() if t.name in ("msnb-prefetch", "msnb-to-device")}
 
 
-def settled(left, seconds=60):
-    """What is left once everything that ends has had time to, on a busy machine, too."""
+def wait_for_end(left, seconds=60):
+    """Return the result of `left` after all that ends has had time to end, on a busy machine too."""
     until = time.monotonic() + seconds
     while left() and time.monotonic() < until:
         time.sleep(0.01)
     return left()
 
 
-LEAVING = [left_by_break, left_by_error, left_but_held, left_by_release, left_while_measured]
+LEAVING = [leave_by_break, leave_by_error, leave_but_hold_rows, leave_by_release, leave_monitored_loop]
 PIPELINES = [plain, repeated_without_end, awaited, gated, processes, batches_in_processes]
 
 
@@ -122,10 +122,10 @@ def test_leaving_a_loop_ends_its_threads_and_processes(leave, pipeline):
     gc.collect()
     before, running = threads(), set(multiprocessing.active_children())
     data = pipeline()
-    held = leave(data)
-    assert not settled(lambda: threads() - before)
-    assert not settled(lambda: set(multiprocessing.active_children()) - running)
-    del held, data
+    remaining = leave(data)
+    assert not wait_for_end(lambda: threads() - before)
+    assert not wait_for_end(lambda: set(multiprocessing.active_children()) - running)
+    del remaining, data
 
 
 def test_sending_to_a_device_ends_when_the_data_set_is_deleted():
@@ -135,7 +135,7 @@ def test_sending_to_a_device_ends_when_the_data_set_is_deleted():
     assert threads() - before
     del data
     gc.collect()
-    assert not settled(lambda: threads() - before)
+    assert not wait_for_end(lambda: threads() - before)
 
 
 def test_deleting_a_prefetcher_ends_its_thread_and_iterator():
@@ -173,13 +173,13 @@ def test_closing_a_queue_wakes_producer_and_consumer():
 def test_worker_processes_end_while_a_thread_waits_for_them():
     from msnb.dataset.engine.execution.processes import ProcessPool
 
-    pool, told = ProcessPool([lambda: time.sleep(60)], 2), []
+    pool, messages = ProcessPool([lambda: time.sleep(60)], 2), []
 
     def ask():
         try:
             pool.map([(), ()])
         except RuntimeError as error:
-            told.append(str(error))
+            messages.append(str(error))
 
     asking = threading.Thread(target=ask)
     asking.start()
@@ -189,6 +189,6 @@ def test_worker_processes_end_while_a_thread_waits_for_them():
     time.sleep(0.05)
     pool.close()
     asking.join(60)
-    assert not asking.is_alive() and len(told) == 1 and not any(w.process.is_alive() for w in workers)
+    assert not asking.is_alive() and len(messages) == 1 and not any(w.process.is_alive() for w in workers)
     with pytest.raises(RuntimeError, match="stopped"):
         pool.map([()])

@@ -78,8 +78,8 @@ def test_verdict_for_an_empty_loop_gives_the_shortest_training_step():
     data = pipeline()
     with data.monitor() as monitor:
         rows(data)
-    made, unit = re.match(r"Fast enough for training steps of ([\d.]+) (ms) and more", monitor.verdict()).groups()
-    assert float(made) >= 5 and "Bottleneck" not in monitor.verdict()  # ten labels of half a millisecond each
+    match, unit = re.match(r"Fast enough for training steps of ([\d.]+) (ms) and more", monitor.verdict()).groups()
+    assert float(match) >= 5 and "Bottleneck" not in monitor.verdict()  # ten labels of half a millisecond each
 
 
 def test_a_fast_pipeline_has_no_bottleneck():

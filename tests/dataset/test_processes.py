@@ -31,9 +31,9 @@ def pictures(workers, processes):
 
 @pytest.mark.parametrize("workers, processes", [(1, False), (2, False), (7, False), (2, True), (3, True)])
 def test_the_rows_do_not_depend_on_the_number_of_workers(workers, processes):
-    wanted, got = pictures(None, False), pictures(workers, processes)
-    assert len(wanted) == len(got) == 14
-    assert all(np.array_equal(a, b) for a, b in zip(wanted, got, strict=True))
+    expected, got = pictures(None, False), pictures(workers, processes)
+    assert len(expected) == len(got) == 14
+    assert all(np.array_equal(a, b) for a, b in zip(expected, got, strict=True))
 
 
 def test_a_generator_gives_its_rows_in_order_from_any_number_of_processes():

@@ -1,4 +1,4 @@
-"""Descriptions of pipelines that somebody else wrote: they are read, or refused by name, and run no code."""
+"""Descriptions of pipelines from other authors are read, or refused by name, and run no code."""
 
 import copy
 import json
@@ -55,11 +55,11 @@ def test_only_transforms_of_the_library_can_be_named(source, module, name):
 
 
 def test_every_transform_that_can_be_named_is_a_class_of_the_library():
-    known = {key: found for package in _TRANSFORMS for key, found in _list_transform_classes(package).items()}
-    assert len(known) > 150 and not _list_transform_classes("core") and not _list_transform_classes("")
-    for (module, name), found in known.items():
-        assert isinstance(found, type) and found.__module__.startswith("msnb.dataset.") and "." not in name, module
-        assert issubclass(found, Described), f"a description of {name} would lose its arguments"
+    classes = {key: result for package in _TRANSFORMS for key, result in _list_transform_classes(package).items()}
+    assert len(classes) > 150 and not _list_transform_classes("core") and not _list_transform_classes("")
+    for (module, name), result in classes.items():
+        assert isinstance(result, type) and result.__module__.startswith("msnb.dataset.") and "." not in name, module
+        assert issubclass(result, Described), f"a description of {name} would lose its arguments"
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_a_description_through_json_has_all_arguments(source, operation, tmp_pat
     ],
 )
 def test_descriptions_of_msnb_0_1_name_the_files_of_that_time(source, module, name, arguments):
-    made = mapped(source, tensor_op_module=f"mindspore.dataset.vision.{module}", tensor_op_name=name, **arguments)
-    (operation,) = ds.serialize(ds.deserialize(made))["operations"]
+    pipeline = mapped(source, tensor_op_module=f"mindspore.dataset.vision.{module}", tensor_op_name=name, **arguments)
+    (operation,) = ds.serialize(ds.deserialize(pipeline))["operations"]
     assert operation["tensor_op_name"] == name and operation.items() >= arguments.items()
 
 

@@ -106,7 +106,7 @@ PIPELINES = {
 
 
 def read(data):
-    """(first value of each row, the error)."""
+    """Return (first value of each row, the error)."""
     rows = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
     got = []
     try:

@@ -16,7 +16,7 @@ from msnb.mindrecord import FileWriter
 
 @pytest.fixture
 def process():
-    """A function that makes this process one of several."""
+    """Yield a function that makes this process one of several."""
     yield lambda number, of: set_share_provider(lambda: (of, number))
     set_share_provider(None)
 
@@ -66,9 +66,9 @@ def test_an_iterable_is_not_divided(process):
 
 def test_a_sampler_of_a_concatenation_divides_it_once(process):
     process(0, 2)
-    whole = ds.NumpySlicesDataset({"x": np.arange(5)}, shuffle=False)
+    dataset = ds.NumpySlicesDataset({"x": np.arange(5)}, shuffle=False)
     padded = ds.PaddedDataset([{"x": np.array(-1)}])
-    both = whole + padded
+    both = dataset + padded
     both.use_sampler(ds.DistributedSampler(num_shards=2, shard_id=1, shuffle=False))
     assert numbers(both) == [1, 3, -1]
 
@@ -121,7 +121,7 @@ def test_two_processes_of_jax_distributed_divide_the_rows(tmp_path):
         for process in running:
             process.kill()
     assert [process.returncode for process in running] == [0, 0], outputs
-    told = [[json.loads(line) for line in out.splitlines()] for out, _ in outputs]
-    arrays, rows = zip(*told)
+    rows_of_processes = [[json.loads(line) for line in out.splitlines()] for out, _ in outputs]
+    arrays, rows = zip(*rows_of_processes)
     assert [len(share) for share in arrays] == [6, 6] and set(arrays[0] + arrays[1]) == set(range(11))
     assert sorted(rows[0] + rows[1]) == list(range(8))

@@ -51,11 +51,11 @@ def test_a_folder_that_does_not_exist_is_named():
 
 def test_shards_divide_the_samples(mnist):
     folder, _ = mnist
-    parts = [
+    shards = [
         [int(r["label"]) for r in rows(ds.MnistDataset(str(folder), num_shards=2, shard_id=i, shuffle=False))]
         for i in range(2)
     ]
-    assert parts == [[3, 4, 5], [1, 1, 3]]
+    assert shards == [[3, 4, 5], [1, 1, 3]]
     assert len(rows(ds.MnistDataset(str(folder), num_samples=2))) == 2
 
 
@@ -148,9 +148,9 @@ def test_text_lines_are_strings(tmp_path):
 def test_files_are_read_by_turns_as_many_as_there_are_workers(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.txt").write_text(f"{name}1\n{name}2\n{name}3\n", encoding="utf-8")
-    for workers, wanted in ((1, "a1 a2 a3 b1 b2 b3"), (2, "a1 b1 a2 b2 a3 b3")):
+    for workers, expected in ((1, "a1 a2 a3 b1 b2 b3"), (2, "a1 b1 a2 b2 a3 b3")):
         d = ds.TextFileDataset(str(tmp_path / "*.txt"), shuffle=False, num_parallel_workers=workers)
-        assert b" ".join(r["text"].item() for r in rows(d)) == wanted.encode()
+        assert b" ".join(r["text"].item() for r in rows(d)) == expected.encode()
 
 
 def test_csv_fields_are_typed_by_the_defaults(tmp_path):

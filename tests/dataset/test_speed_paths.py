@@ -23,7 +23,7 @@ RNG = np.random.default_rng(5)
 
 
 def out_of(images, operations, optimise=True, batch=8, seed=3):
-    """The column after `operations`, from a plan that is optimised or not."""
+    """Return the column after `operations`, from a plan that is optimised or not."""
     ds.config.set_seed(seed)
     data = ds.NumpySlicesDataset({"image": images}, shuffle=False).map(operations, "image").batch(batch)
     plan = data.make_plan(optimise)
@@ -107,13 +107,13 @@ KINDS = {
 def test_the_upper_rows_of_a_jpeg_are_those_of_the_whole(kind):
     pytest.importorskip("simplejpeg")
     data = jpeg(143, 211, **KINDS[kind])
-    whole = kernels.decode(data)
+    full_image = kernels.decode(data)
     taken = 0
     for rows in (1, 15, 16, 17, 64, 100, 142, 143):
         part = _jpeg.decode_upper_rows(data, rows)
         if part is not None:
             taken += 1
-            assert len(part) >= rows and np.array_equal(part[:rows], whole[:rows])
+            assert len(part) >= rows and np.array_equal(part[:rows], full_image[:rows])
     assert (taken > 0) == kind.startswith("4:")
 
 
@@ -253,18 +253,18 @@ def test_batches_for_a_device_are_sent_ahead_of_the_consumer(monkeypatch):
     from msnb.dataset.engine import iterators
 
     monkeypatch.setattr(iterators, "get_context", lambda key: "GPU")
-    made = []
+    results = []
     data = ds.NumpySlicesDataset({"x": np.arange(40)}, shuffle=False).batch(4)
     iterator = data.create_tuple_iterator(num_epochs=1)
     boxed = iterator._convert_rows_to_tensors
-    iterator._convert_rows_to_tensors = lambda rows: made.append(threading.current_thread().name) or boxed(rows)
+    iterator._convert_rows_to_tensors = lambda rows: results.append(threading.current_thread().name) or boxed(rows)
     first = next(iterator)
     for _ in range(6000):
-        if len(made) >= 4:
+        if len(results) >= 4:
             break
         time.sleep(0.01)
     assert first[0].asnumpy().tolist() == [0, 1, 2, 3]
-    assert made[:2] == [threading.current_thread().name, "msnb-prefetch"] and 3 <= len(made) <= 5
+    assert results[:2] == [threading.current_thread().name, "msnb-prefetch"] and 3 <= len(results) <= 5
     assert [row[0].asnumpy()[0] for row in iterator] == list(range(4, 40, 4))
 
 

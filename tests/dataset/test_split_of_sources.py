@@ -32,7 +32,7 @@ def generated():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Files of each kind with the numbers from 0 to 9."""
+    """Return files of each kind with the numbers from 0 to 9."""
     root = tmp_path_factory.mktemp("sources")
     for name in ("rows.txt", "rows.csv"):
         (root / name).write_text("".join(f"{i}\n" for i in range(ROWS)))
@@ -64,7 +64,7 @@ SOURCES = {
 
 
 def numbers_of(dataset):
-    """The number in the first column of each row."""
+    """Return the number in the first column of each row."""
     return [int(row[0].reshape(-1)[0]) for row in dataset.create_tuple_iterator(num_epochs=1, output_numpy=True)]
 
 
@@ -74,11 +74,11 @@ def numbers_of(dataset):
 @pytest.mark.parametrize("options", [{}, {"shuffle": False}], ids=["as it is", "in order"])
 def test_the_parts_of_a_split_divide_the_rows(folder, source, sizes, randomize, options):
     ds.config.set_seed(5)
-    parts = SOURCES[source](folder, **options).split(sizes, randomize=randomize)
-    rows = [numbers_of(part) for part in parts]
+    splits = SOURCES[source](folder, **options).split(sizes, randomize=randomize)
+    rows = [numbers_of(part) for part in splits]
     assert sorted(sum(rows, [])) == list(range(ROWS))
-    assert [len(part) for part in rows] == [part.get_dataset_size() for part in parts]
-    assert [numbers_of(part) for part in parts] == rows  # and the same ones in a second pass
+    assert [len(part) for part in rows] == [part.get_dataset_size() for part in splits]
+    assert [numbers_of(part) for part in splits] == rows  # and the same ones in a second pass
 
 
 @pytest.mark.parametrize("source", SOURCES)

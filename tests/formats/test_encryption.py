@@ -1,4 +1,4 @@
-"""Encrypted files: what MindSpore encrypted is read, what is encrypted here is read back, and a wrong key is told."""
+"""Encrypted files: files of MindSpore and of msnb are read, and a wrong key is an error."""
 
 import io
 import random
@@ -29,10 +29,10 @@ def sealed(cipher, *parts):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_checkpoint_that_mindspore_encrypted_is_read(mode):
-    found = checkpoint.read(GOLDEN / "files" / f"{mode}.ckpt", cipher=Cipher(KEY[: LENGTHS[mode]], mode))
-    assert found.keys() == values().keys()
+    parameters = checkpoint.read(GOLDEN / "files" / f"{mode}.ckpt", cipher=Cipher(KEY[: LENGTHS[mode]], mode))
+    assert parameters.keys() == values().keys()
     for name, value in values().items():
-        np.testing.assert_array_equal(found[name], value)
+        np.testing.assert_array_equal(parameters[name], value)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -57,8 +57,8 @@ def test_a_vector_may_be_a_nonce_as_a_whole():
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     vector = bytes(range(16))
-    whole = AESGCM(KEY[:16]).encrypt(vector, b"the plain text", None)
-    text, tag = whole[:-16], whole[-16:]
+    ciphertext = AESGCM(KEY[:16]).encrypt(vector, b"the plain text", None)
+    text, tag = ciphertext[:-16], ciphertext[-16:]
     inside = struct.pack("<I", 16) + vector + struct.pack("<I", len(text)) + text
     data = struct.pack("<I", MODES["AES-GCM"]) + tag + struct.pack("<I", len(inside)) + inside
     assert Cipher(KEY[:16]).opened(data, "a") == b"the plain text"

@@ -49,7 +49,7 @@ CLASSES = {
 
 
 def instance_of(cls):
-    """A transform of this class; None where no arguments suit it."""
+    """Return a transform of this class; None where no arguments suit it."""
     for arguments in ARGUMENTS:
         try:
             return cls(*arguments)
@@ -59,7 +59,7 @@ def instance_of(cls):
 
 
 def recorded(content):
-    """A dataset graph after it was written and read."""
+    """Return a dataset graph after it was written and read."""
     payload = lineage_events.lineage_event(1.0, "dataset_graph", content)
     return lineage_events.decoded(payload).content
 

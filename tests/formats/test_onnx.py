@@ -1,4 +1,4 @@
-"""ONNX files: what is written is read again, weights stay in the file until asked for, and damage is told as such."""
+"""ONNX files: a written file can be read, weights stay in the file until their first use, and damage is an error."""
 
 import os
 
@@ -31,28 +31,28 @@ def test_an_array_of_each_type_is_written_and_read(name):
     dtype = ml_dtypes.bfloat16 if name == "bfloat16" else name
     value = np.array([[0, 1, 2], [3, 4, 5]]).astype(dtype)
     for each in (value, value[:0], value[0, 1]):
-        found = onnx.array(onnx.tensor(each, "w"))
-        assert found.dtype == each.dtype and found.shape == each.shape
-        np.testing.assert_array_equal(found, each)
+        result = onnx.array(onnx.tensor(each, "w"))
+        assert result.dtype == each.dtype and result.shape == each.shape
+        np.testing.assert_array_equal(result, each)
 
 
 def test_numbers_that_are_no_raw_bytes_are_read_from_the_field_of_their_type():
     half = np.array([1.5, -2], np.float16)
-    kept = {"dims": [2], "data_type": 10, "int32_data": [int(b) for b in half.view(np.uint16)]}
-    np.testing.assert_array_equal(onnx.array(kept), half)
+    fields = {"dims": [2], "data_type": 10, "int32_data": [int(b) for b in half.view(np.uint16)]}
+    np.testing.assert_array_equal(onnx.array(fields), half)
     np.testing.assert_array_equal(onnx.array({"dims": [2], "data_type": 3, "int32_data": [-3, 4]}), [-3, 4])
     np.testing.assert_array_equal(onnx.array({"dims": [1], "data_type": 14, "float_data": [1.0, 2.0]}), [1 + 2j])
 
 
 def test_a_model_that_is_written_is_the_same_when_read(tmp_path):
-    made = model(onnx.tensor(np.arange(6, dtype=np.float32).reshape(2, 3), "w"))
-    assert onnx.save(made, tmp_path / "m.onnx") == [str(tmp_path / "m.onnx")]
-    found = onnx.load(tmp_path / "m.onnx")
-    (weight,) = found["graph"]["initializer"]
+    output = model(onnx.tensor(np.arange(6, dtype=np.float32).reshape(2, 3), "w"))
+    assert onnx.save(output, tmp_path / "m.onnx") == [str(tmp_path / "m.onnx")]
+    result = onnx.load(tmp_path / "m.onnx")
+    (weight,) = result["graph"]["initializer"]
     assert isinstance(weight["raw_data"], memoryview)  # a part of the map of the file, nothing is copied
     np.testing.assert_array_equal(onnx.array(weight), np.arange(6).reshape(2, 3))
-    assert onnx.attributes(found["graph"]["node"][0]) == {"k": [1, 2]}
-    assert found["graph"]["input"] == made["graph"]["input"]
+    assert onnx.attributes(result["graph"]["node"][0]) == {"k": [1, 2]}
+    assert result["graph"]["input"] == output["graph"]["input"]
 
 
 def test_weights_of_more_than_a_message_holds_stand_beside_the_model(tmp_path, monkeypatch):
@@ -60,11 +60,11 @@ def test_weights_of_more_than_a_message_holds_stand_beside_the_model(tmp_path, m
     large, small = np.arange(2000, dtype=np.float32), np.arange(3, dtype=np.float32)
     files = onnx.save(model(onnx.tensor(large, "large"), onnx.tensor(small, "small")), tmp_path / "m.onnx")
     assert files == [str(tmp_path / "m.onnx"), str(tmp_path / "m.onnx.data")]
-    found = {t["name"]: t for t in onnx.load(tmp_path / "m.onnx")["graph"]["initializer"]}
-    assert "raw_data" not in found["large"] and "raw_data" in found["small"]
-    np.testing.assert_array_equal(onnx.array(found["large"], tmp_path), large)
+    results = {t["name"]: t for t in onnx.load(tmp_path / "m.onnx")["graph"]["initializer"]}
+    assert "raw_data" not in results["large"] and "raw_data" in results["small"]
+    np.testing.assert_array_equal(onnx.array(results["large"], tmp_path), large)
     with pytest.raises(ValueError, match=r"'large' is kept in the file 'm.onnx.data'"):
-        onnx.array(found["large"])
+        onnx.array(results["large"])
 
 
 @pytest.mark.parametrize("location", ["../w.bin", "/etc/hostname", "", "missing.bin", "short.bin"])
@@ -73,22 +73,22 @@ def test_weights_are_read_from_files_below_the_model_only(tmp_path, location):
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / "short.bin").write_bytes(bytes(3))
-    kept = {"dims": [4], "data_type": 1, "name": "w", "data_location": 1}
+    fields = {"dims": [4], "data_type": 1, "name": "w", "data_location": 1}
     with pytest.raises(ValueError, match="'w'"):
-        onnx.array({**kept, "external_data": [{"key": "location", "value": location}]}, folder)
+        onnx.array({**fields, "external_data": [{"key": "location", "value": location}]}, folder)
 
 
 @pytest.mark.parametrize("target", ["../w.bin", "{folder}/../w.bin", "itself", ".", "pipe"])
 def test_a_link_leads_to_no_other_folder_and_to_nothing_but_a_file(tmp_path, target):
-    """Where a link leads to is what counts, and a pipe would be waited for."""
+    """The target of a link counts, and a read from a pipe would block."""
     (tmp_path / "w.bin").write_bytes(bytes(100))
     folder = tmp_path / "model"
     folder.mkdir()
     os.mkfifo(folder / "pipe")
     (folder / "itself").symlink_to(target.format(folder=folder))
-    kept = {"dims": [4], "data_type": 1, "name": "w", "data_location": 1}
+    fields = {"dims": [4], "data_type": 1, "name": "w", "data_location": 1}
     with pytest.raises(ValueError, match="'w'"):
-        onnx.array({**kept, "external_data": [{"key": "location", "value": "itself"}]}, folder)
+        onnx.array({**fields, "external_data": [{"key": "location", "value": "itself"}]}, folder)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_tensor_whose_bytes_do_not_fit_is_refused_before_anything_is_made_of_i
 def test_a_damaged_file_is_told_as_one(tmp_path):
     """Cut anywhere, and with bytes changed: either it is read, or there is the one error."""
     data = protobuf.encode(onnx.SCHEMA, "Model", model(onnx.tensor(np.ones(4, np.float32), "w")))
-    random, told, path = np.random.default_rng(0), 0, tmp_path / "m.onnx"
+    random, refusals, path = np.random.default_rng(0), 0, tmp_path / "m.onnx"
     spoilt = [data[:n] for n in range(0, len(data), 3)]
     for _ in range(100):
         changed = bytearray(data)
@@ -139,6 +139,6 @@ def test_a_damaged_file_is_told_as_one(tmp_path):
         try:
             onnx.load(path)
         except BadFileError as error:
-            told += 1
+            refusals += 1
             assert "m.onnx" in str(error)
-    assert told > 50
+    assert refusals > 50

@@ -1,4 +1,4 @@
-"""What is wrong with a text, JSON or gzip file is said with the file, and the line and byte of it."""
+"""Errors in a text, JSON or gzip file name the file, the line and the byte."""
 
 import gzip
 
@@ -66,11 +66,11 @@ def test_json_that_cannot_be_read_is_named_with_file_and_line(tmp_path, source, 
 
 def test_every_damaged_byte_of_a_gzip_file_gives_the_data_or_an_error_with_its_name(tmp_path):
     path = tmp_path / "some.gz"
-    whole = gzip.compress(bytes(range(200)) * 3)
-    assert path.write_bytes(whole) and text_files.gunzip(path) == bytes(range(200)) * 3
+    compressed = gzip.compress(bytes(range(200)) * 3)
+    assert path.write_bytes(compressed) and text_files.gunzip(path) == bytes(range(200)) * 3
     assert text_files.gunzip(path, 5) == bytes(range(5))
-    for at in range(len(whole)):
-        for damaged in (whole[:at], whole[:at] + bytes([whole[at] ^ 0x5A]) + whole[at + 1 :]):
+    for at in range(len(compressed)):
+        for damaged in (compressed[:at], compressed[:at] + bytes([compressed[at] ^ 0x5A]) + compressed[at + 1 :]):
             path.write_bytes(damaged)
             try:
                 text_files.gunzip(path)

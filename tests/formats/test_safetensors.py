@@ -22,27 +22,27 @@ TYPES = (
 ).split()
 
 
-def same(found, expected):
-    assert found.keys() == expected.keys()
+def check_equal(result, expected):
+    assert result.keys() == expected.keys()
     for name, value in expected.items():
-        assert (found[name].dtype, found[name].shape) == (value.dtype, value.shape), name
-        np.testing.assert_array_equal(found[name], value)
+        assert (result[name].dtype, result[name].shape) == (value.dtype, value.shape), name
+        np.testing.assert_array_equal(result[name], value)
 
 
 @pytest.mark.parametrize("crc", [True, False])
 def test_what_mindspore_wrote_is_read(crc):
-    found = safetensors.read(GOLDEN / "files" / "sum.safetensors", crc_check=crc)
-    same(found, several())
-    assert found.texts["format"] == "ms"
+    tensors = safetensors.read(GOLDEN / "files" / "sum.safetensors", crc_check=crc)
+    check_equal(tensors, several())
+    assert tensors.texts["format"] == "ms"
     narrow = several()["a"].astype(ml_dtypes.bfloat16)
-    same(safetensors.read(GOLDEN / "files" / "all.safetensors"), {**several(), "narrow": narrow})
+    check_equal(safetensors.read(GOLDEN / "files" / "all.safetensors"), {**several(), "narrow": narrow})
 
 
 def test_every_type_and_every_rank_is_read_back(tmp_path):
     written = {name: (np.arange(6).reshape(2, 3) % 2).astype(name) for name in TYPES}
     written |= {"scalar": np.array(3.5), "none": np.zeros((2, 0, 3), np.int8), "Gewicht.größe": np.ones(1, np.int16)}
     safetensors.write(tmp_path / "a.safetensors", written, crc_check=True)
-    same(safetensors.read(tmp_path / "a.safetensors", crc_check=True), written)
+    check_equal(safetensors.read(tmp_path / "a.safetensors", crc_check=True), written)
     assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]
 
 
@@ -62,9 +62,9 @@ def test_what_has_no_place_in_the_format_is_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def made(header, body=b"", length=None):
-    told = header if isinstance(header, bytes) else json.dumps(header).encode()
-    return (len(told) if length is None else length).to_bytes(8, "little") + told + body
+def make_file(header, body=b"", length=None):
+    data = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return (len(data) if length is None else length).to_bytes(8, "little") + data + body
 
 
 def entry(dtype="F32", shape=(2,), span=(0, 8)):
@@ -76,24 +76,24 @@ def entry(dtype="F32", shape=(2,), span=(0, 8)):
     [
         (b"", "header cannot have"),
         (b"\x00" * 7, "header cannot have"),
-        (made({}, length=1 << 62), "header cannot have"),
-        (made(b"\xff\xff"), "not UTF-8"),
-        (made(b"[1,2]"), "no JSON object"),
-        (made(b"{not json"), "not JSON"),
-        (made(b"[" * 90000), "nested"),
-        (made({"a": 3}), "is no object"),
-        (made({"a": entry()}, b"\0" * 7), "reaches beyond its end"),
-        (made({"a": entry()}, b"\0" * 9), "9 bytes follow its header, which tells of 8"),
-        (made({"a": entry(shape=(3,))}, b"\0" * 8), "should have 12 bytes"),
-        (made({"a": entry(shape=(1 << 60, 0))}, b"\0" * 8), "axis that is too long"),
-        (made({"a": entry(shape=(1,) * 50)}, b"\0" * 8), "50 axes"),
-        (made({"a": entry(shape=(-2,))}, b"\0" * 8), "no whole numbers"),
-        (made({"a": entry(shape=(True, 2))}, b"\0" * 8), "no whole numbers"),
-        (made({"a": entry(span=(4, 12))}, b"\0" * 12), "from byte 0 on"),
-        (made({"a": entry(), "b": entry()}, b"\0" * 8), "from byte 8 on"),
-        (made({"a": entry("F31")}, b"\0" * 8), "element type 'F31'"),
-        (made({"__metadata__": {"a": 1}}), "metadata are not texts"),
-        (made({"a": entry(shape=(int("9" * 4000),))}, b"\0" * 8), "axis that is too long"),
+        (make_file({}, length=1 << 62), "header cannot have"),
+        (make_file(b"\xff\xff"), "not UTF-8"),
+        (make_file(b"[1,2]"), "no JSON object"),
+        (make_file(b"{not json"), "not JSON"),
+        (make_file(b"[" * 90000), "nested"),
+        (make_file({"a": 3}), "is no object"),
+        (make_file({"a": entry()}, b"\0" * 7), "reaches beyond its end"),
+        (make_file({"a": entry()}, b"\0" * 9), "9 bytes follow its header, which tells of 8"),
+        (make_file({"a": entry(shape=(3,))}, b"\0" * 8), "should have 12 bytes"),
+        (make_file({"a": entry(shape=(1 << 60, 0))}, b"\0" * 8), "axis that is too long"),
+        (make_file({"a": entry(shape=(1,) * 50)}, b"\0" * 8), "50 axes"),
+        (make_file({"a": entry(shape=(-2,))}, b"\0" * 8), "no whole numbers"),
+        (make_file({"a": entry(shape=(True, 2))}, b"\0" * 8), "no whole numbers"),
+        (make_file({"a": entry(span=(4, 12))}, b"\0" * 12), "from byte 0 on"),
+        (make_file({"a": entry(), "b": entry()}, b"\0" * 8), "from byte 8 on"),
+        (make_file({"a": entry("F31")}, b"\0" * 8), "element type 'F31'"),
+        (make_file({"__metadata__": {"a": 1}}), "metadata are not texts"),
+        (make_file({"a": entry(shape=(int("9" * 4000),))}, b"\0" * 8), "axis that is too long"),
     ],
 )
 def test_a_damaged_file_is_refused_with_its_name(data, message, tmp_path):

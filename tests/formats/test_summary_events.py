@@ -45,16 +45,16 @@ def test_numbers_that_are_none_are_counted():
     _, first, second = of("record_MS")
     assert (first.step, second.step) == (1, 2)
     assert dict(zip(second.tags, second.scalars.tolist(), strict=True)) == {"loss": 0.25, "whole": 14.0}
-    found = {value.tag: value.content for value in second.values}
-    odd = found["odd"]
+    results = {value.tag: value.content for value in second.values}
+    odd = results["odd"]
     assert (odd.nan_count, odd.pos_inf_count, odd.neg_inf_count, odd.count) == (1, 1, 1, 7)
     assert (odd.min, odd.max, odd.sum) == (-3, 4, 4)
     np.testing.assert_array_equal(odd.edges, [-3, 0.5, 4])
     np.testing.assert_array_equal(odd.counts, [1, 3])
-    assert found["half"].dtype == np.float16
-    np.testing.assert_array_equal(found["half"], [[1.5, -2]])
-    assert (found["grey"].width, found["grey"].height, found["grey"].colorspace) == (9, 2, 3)
-    assert found["grey"].png.startswith(b"\x89PNG")
+    assert results["half"].dtype == np.float16
+    np.testing.assert_array_equal(results["half"], [[1.5, -2]])
+    assert (results["grey"].width, results["grey"].height, results["grey"].colorspace) == (9, 2, 3)
+    assert results["grey"].png.startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("name", ["collector_MS", "record_MS"])
@@ -68,9 +68,9 @@ def test_what_was_read_is_written_with_the_same_bytes(name):
         if event.graph_body:
             assert summary_events.graph_event(event.wall_time, event.graph_body) == payload
             continue
-        parts = [(tag, "scalar", float(number)) for tag, number in zip(event.tags, event.scalars, strict=True)]
-        parts += [(value.tag, value.kind, value.content) for value in event.values]
-        written = summary_events.summary_event(event.wall_time, event.step, parts)
+        entries = [(tag, "scalar", float(number)) for tag, number in zip(event.tags, event.scalars, strict=True)]
+        entries += [(value.tag, value.kind, value.content) for value in event.values]
+        written = summary_events.summary_event(event.wall_time, event.step, entries)
         assert len(written) == len(payload)
         again = summary_events.EventDecoder(name)(written)
         assert (again.wall_time, again.step, again.tags) == (event.wall_time, event.step, event.tags)
@@ -84,8 +84,8 @@ def test_what_was_read_is_written_with_the_same_bytes(name):
 
 @pytest.mark.parametrize("name", ["collector_MS", "record_MS", "collector_lineage"])
 def test_records_are_framed_as_mindspore_frames_them(name):
-    found = b"".join(event_records.frame(payload) for payload, _ in event_records.records(GOLDEN / name))
-    assert found == (GOLDEN / name).read_bytes()
+    result = b"".join(event_records.frame(payload) for payload, _ in event_records.records(GOLDEN / name))
+    assert result == (GOLDEN / name).read_bytes()
 
 
 def test_a_graph_survives_writing():
@@ -98,16 +98,16 @@ def test_a_graph_survives_writing():
 
 
 def test_lineage_is_read_and_written_again():
-    found = {}
+    results = {}
     for name in ("collector_lineage", "collector_eval_lineage"):
         for event, _ in lineage_events.lineage_events(GOLDEN / name):
-            found[event.kind] = event.content
-    assert found["custom_lineage_data"] == {"batch": 4, "rate": 0.1, "name": "first"}
-    assert found["train_lineage"].items() >= {"optimizer": "Momentum", "epoch": 2, "batch_size": 4}.items()
-    assert found["eval_lineage"].keys() == {"metric", "valid_dataset_size"}
-    assert found["dataset_graph"]["parameter"]["op_type"] == "Batch"
-    assert found["dataset_graph"]["children"][0]["parameter"]["op_type"] == "GeneratorDataset"
-    for kind, content in found.items():
+            results[event.kind] = event.content
+    assert results["custom_lineage_data"] == {"batch": 4, "rate": 0.1, "name": "first"}
+    assert results["train_lineage"].items() >= {"optimizer": "Momentum", "epoch": 2, "batch_size": 4}.items()
+    assert results["eval_lineage"].keys() == {"metric", "valid_dataset_size"}
+    assert results["dataset_graph"]["parameter"]["op_type"] == "Batch"
+    assert results["dataset_graph"]["children"][0]["parameter"]["op_type"] == "GeneratorDataset"
+    for kind, content in results.items():
         payload = lineage_events.lineage_event(2.0, kind, content)
         assert lineage_events.decoded(payload) == lineage_events.LineageEvent(2.0, kind, content)
 

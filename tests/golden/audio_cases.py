@@ -1,10 +1,10 @@
-"""What the audio transforms are run on, for MindSpore and for msnb alike."""
+"""Inputs of the audio transforms, for both MindSpore and msnb."""
 
 import numpy as np
 
 
 def waveform():
-    """Two channels of noise between -0.5 and 0.5, 64 samples."""
+    """Return two channels of noise between -0.5 and 0.5, 64 samples."""
     return np.random.default_rng(0).uniform(-0.5, 0.5, (2, 64)).astype(np.float32)
 
 
@@ -146,14 +146,14 @@ def cases(audio, wave):
 
 
 def masks(ds, audio, seed):
-    """(length, first place) of the random masks of five rows, per transform, in a pipeline."""
+    """Return (length, first place) of the random masks of five rows, per transform, in a pipeline."""
     ds.config.set_seed(seed)
-    found = []
+    results = []
     ops = [audio.MaskAlongAxisIID(6, 0.0, 2), audio.TimeMasking(True, 6), audio.FrequencyMasking(True, 6)]
     for op, axis in zip(ops, (1, 1, 0), strict=True):
         data = ds.NumpySlicesDataset(np.ones((5, 12, 12), np.float32), ["a"], shuffle=False)
         data = data.map(op, ["a"], num_parallel_workers=1)
         for row in data.create_dict_iterator(num_epochs=1, output_numpy=True):
-            places = np.flatnonzero(row["a"].take(0, 1 - axis) == 0)
-            found.append([len(places), places[0] if len(places) else -1])
-    return np.array(found, np.int64)
+            positions = np.flatnonzero(row["a"].take(0, 1 - axis) == 0)
+            results.append([len(positions), positions[0] if len(positions) else -1])
+    return np.array(results, np.int64)

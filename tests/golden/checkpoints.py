@@ -39,7 +39,7 @@ def arrays():
 
 
 def strings():
-    """What MindSpore appends as text."""
+    """Return the texts that MindSpore appends."""
     return {"note": "epoch 3, naïve"}
 
 

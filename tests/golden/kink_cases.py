@@ -1,8 +1,7 @@
-"""Where functions have no derivative, or an infinite one: kinks, ends, ties, zeros.
+"""Points at which functions have no derivative, or an infinite one: kinks, ends, ties, zeros.
 
 make_kinks.py and the tests share them. A case is an expression over Tensors `x` (and `y`) in names that MindSpore and
-msnb share, and where it is looked at. What is stored is the gradient of the sum of the result. No framework is imported
-here.
+msnb share, and the points. The golden file has the gradient of the sum of the result. No framework is imported here.
 """
 
 import numpy as np

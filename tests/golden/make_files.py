@@ -20,7 +20,7 @@ X = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
 
 
 def values():
-    """Parameters of the layer."""
+    """Return Parameters of the layer."""
     return {
         "weight": np.linspace(-2, 1, 12, dtype=np.float32).reshape(4, 3),
         "bias": np.arange(4, dtype=np.float32) / 8,
@@ -45,7 +45,7 @@ def big():
 
 
 def layer(ms):
-    """The layer."""
+    """Return the layer."""
     net = ms.nn.Dense(3, 4)
     for p in net.get_parameters():
         p.set_data(ms.Tensor(values()[p.name.rpartition(".")[2]]))
@@ -80,15 +80,15 @@ def read(ms, folder):
     for mode, length in MODES.items():
         key = {"dec_key": KEY[:length], "dec_mode": mode}
         result = ms.nn.GraphCell(ms.load(path(f"{mode}.mindir"), **key))(ms.Tensor(X)).asnumpy()
-        found = ms.load_checkpoint(path(f"{mode}.ckpt"), **key)
-        same = all((found[n].asnumpy() == v).all() for n, v in values().items())
+        parameters = ms.load_checkpoint(path(f"{mode}.ckpt"), **key)
+        same = all((parameters[n].asnumpy() == v).all() for n, v in values().items())
         print(mode, np.abs(result - expected).max(), "equal" if same else "DIFFERENT", flush=True)
-    found = ms.load_checkpoint(path("sum.safetensors"), format="safetensors", crc_check=True)
-    found.update(ms.load_checkpoint(path("all.safetensors"), format="safetensors"))
+    parameters = ms.load_checkpoint(path("sum.safetensors"), format="safetensors", crc_check=True)
+    parameters.update(ms.load_checkpoint(path("all.safetensors"), format="safetensors"))
     for name, value in several().items():
-        own = found[name].asnumpy()
+        own = parameters[name].asnumpy()
         assert own.dtype == value.dtype and own.shape == value.shape and (own == value).all(), name
-    assert found["narrow"].dtype == ms.bfloat16
+    assert parameters["narrow"].dtype == ms.bfloat16
     assert (ms.load_checkpoint(path("slices.ckpt"), crc_check=True)["big"].asnumpy() == big()).all()
     print("safetensors and slices equal")
 

@@ -27,7 +27,7 @@ mindspore.runtime mindspore.boost mindspore.rewrite mindspore.Tensor mindspore.M
 
 
 def owner(place):
-    """The module or class, None where there is none."""
+    """Return the module or class, None where there is none."""
     try:
         return importlib.import_module(place)
     except ImportError:
@@ -37,21 +37,21 @@ def owner(place):
 
 def names_of(place):
     """Public names, those of modules that a module has happened to import left out."""
-    found = owner(place)
-    if found is None:
+    module = owner(place)
+    if module is None:
         return set()
-    listed = getattr(found, "__all__", None) or dir(found)
+    listed = getattr(module, "__all__", None) or dir(module)
     return {
         n
         for n in listed
         if not n.startswith("_")
-        and (value := getattr(found, n, None)) is not None
+        and (value := getattr(module, n, None)) is not None
         and (not isinstance(value, types.ModuleType) or value.__name__ == f"{place}.{n}")
     }
 
 
-def written(signature):
-    """The parameters in the text of a signature; None where it is no text of one, or takes any keywords."""
+def parse_parameters(signature):
+    """Return the parameters in the text of a signature; None where it is no text of one, or takes any keywords."""
     try:
         a = ast.parse(f"def f{signature}: pass").body[0].args
     except SyntaxError:
@@ -60,10 +60,10 @@ def written(signature):
 
 
 def arguments(taken):
-    """Two dicts, name -> arguments: what r1.1 alone takes, and MindSpore 2 alone."""
+    """Return two dicts, name -> arguments: what r1.1 alone takes, and MindSpore 2 alone."""
     first, second = {}, {}
     for name, signature in taken:
-        old, new = written(signature), owner_or_none(name) if "._" not in name else None
+        old, new = parse_parameters(signature), owner_or_none(name) if "._" not in name else None
         if old is None or not callable(new):
             continue
         try:
@@ -73,9 +73,9 @@ def arguments(taken):
         if any(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters):
             continue
         now = {p.name for p in parameters}
-        for found, these in ((first, old - now), (second, now - old)):
+        for result, these in ((first, old - now), (second, now - old)):
             if these:
-                found[name] = " ".join(sorted(these))
+                result[name] = " ".join(sorted(these))
     return first, second
 
 

@@ -130,13 +130,15 @@ def main():
         return y[0, -1, 0] - y[0, -1, 2]
 
     def values(x):
-        kept = []
-        handles = [module.register_forward_hook(lambda m, i, o: kept.append(o) or o.retain_grad()) for module in sums]
+        answers = []
+        handles = [
+            module.register_forward_hook(lambda m, i, o: answers.append(o) or o.retain_grad()) for module in sums
+        ]
         result = metric(net(x.clone().requires_grad_()))
         for handle in handles:
             handle.remove()
         result.backward()
-        return result.item(), kept
+        return result.item(), answers
 
     base, (clean_metric, clean) = values(other), values(x)
     effects = []

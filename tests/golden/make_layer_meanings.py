@@ -43,8 +43,8 @@ _CHOSEN = ("_init", "w", "embedding_table", "param_init")  # ends of arguments t
 def values(name, shape):
     """Numbers of both signs, always the same ones."""
     seed = zlib.crc32(name.encode()) % 1000
-    found = np.sin(np.arange(int(np.prod(shape))) * 1.7 + seed).astype(np.float32).reshape(shape) * 0.8
-    return np.abs(found) + 0.5 if "variance" in name else found
+    result = np.sin(np.arange(int(np.prod(shape))) * 1.7 + seed).astype(np.float32).reshape(shape) * 0.8
+    return np.abs(result) + 0.5 if "variance" in name else result
 
 
 def inputs_of(texts):
@@ -58,35 +58,35 @@ def inputs_of(texts):
 
 
 def with_defaults(expression):
-    """The expression without what it says about first values."""
+    """Return the expression without what it says about first values."""
     call = ast.parse(expression, mode="eval").body
     call.keywords = [k for k in call.keywords if not k.arg.endswith(_CHOSEN)]
     return ast.unparse(call)
 
 
 def cases(layers):
-    """{name: (expression, [inputs])} of make_layers.py, whose names are `layers`, and of `FURTHER`."""
+    """Return {name: (expression, [inputs])} of make_layers.py, whose names are `layers`, and of `FURTHER`."""
     own = {name: (expression, inputs_of(texts)) for name, (expression, *texts) in FURTHER.items()}
     return {
         name: (expression, layers["inputs_of"](name, text)) for name, (expression, text, *_) in layers["CASES"].items()
     } | own
 
 
-def made(ms, expression):
+def make_layer(ms, expression):
     weights = np.linspace(0.5, 1.5, 12).astype(np.float32).reshape(3, 4)
     return eval(expression, {"nn": ms.nn, "Tensor": ms.Tensor, "W": weights})
 
 
 def first_values(ms, expression):
-    """{name: [type, shape, mean, standard deviation, least, largest]} of the Parameters of a new layer."""
+    """Return {name: [type, shape, mean, standard deviation, least, largest]} of the Parameters of a new layer."""
     ms.set_seed(1)
     np.random.seed(1)
-    found = {}
-    for path, parameter in made(ms, with_defaults(expression)).parameters_and_names():
+    results = {}
+    for path, parameter in make_layer(ms, with_defaults(expression)).parameters_and_names():
         array = parameter.asnumpy().astype(np.float64)
         numbers = [round(float(n), 5) for n in (array.mean(), array.std(), array.min(), array.max())]
-        found[path] = [str(parameter.dtype), list(array.shape), *numbers]
-    return found
+        results[path] = [str(parameter.dtype), list(array.shape), *numbers]
+    return results
 
 
 def boxed(ms, value):
@@ -103,8 +103,8 @@ def flat(results):
 
 
 def ran(ms, expression, inputs, form):
-    """[`summary` of each result], and in "train" of each Parameter afterwards."""
-    net = made(ms, expression)
+    """Return [`summary` of each result], and in "train" of each Parameter afterwards."""
+    net = make_layer(ms, expression)
     for path, parameter in net.parameters_and_names():
         parameter.set_data(ms.Tensor(values(path, parameter.shape)).astype(parameter.dtype))
     net.set_train(form == "train")
@@ -112,10 +112,10 @@ def ran(ms, expression, inputs, form):
         net.to_float(ms.float16)
     elif form != "train":
         net = ms.amp.auto_mixed_precision(net, form)
-    found = [summary(result) for result in flat(net(*(boxed(ms, value) for value in inputs)))]
+    results = [summary(result) for result in flat(net(*(boxed(ms, value) for value in inputs)))]
     if form == "train":
-        found += [summary(parameter) for _, parameter in net.parameters_and_names()]
-    return found
+        results += [summary(parameter) for _, parameter in net.parameters_and_names()]
+    return results
 
 
 def main():

@@ -224,7 +224,7 @@ CASES = {
 
 
 def value_of(name, shape):
-    """The value that a Parameter gets: a function of its name and shape alone."""
+    """Return the value that a Parameter gets: a function of its name and shape alone."""
     random = np.random.RandomState(zlib.crc32(f"{name}{tuple(shape)}".encode()))
     low, high = (0.5, 1.5) if name.endswith(("gamma", "variance")) or name == "w" else (-0.5, 0.5)
     return random.uniform(low, high, shape).astype(np.float32)
@@ -236,7 +236,7 @@ def _shares(random, shape):
 
 
 def inputs_of(name, text):
-    """The inputs of a case, as arrays."""
+    """Return the inputs of a case, as arrays."""
     if text == "FIELDS":
         indices = np.array([[2, 4, 6, 0, 0], [1, 3, 5, 0, 0]], np.int32)
         weights = np.array([[1, 0.5, 2, 0, 0], [1, 1, 0.25, 0, 0]], np.float32)
@@ -269,7 +269,7 @@ def inputs_of(name, text):
 
 
 def made(ms, name):
-    """(the Cell of a case, its inputs, the case's remarks) under the framework `ms`."""
+    """Return (the Cell of a case, its inputs, the case's remarks) under the framework `ms`."""
     expression, text, *kind = CASES[name]
     weights = np.linspace(0.5, 1.5, 12).astype(np.float32).reshape(3, 4)
     net = eval(expression, {"nn": ms.nn, "Tensor": ms.Tensor, "W": weights})
@@ -281,36 +281,36 @@ def made(ms, name):
 
 
 def outputs(net, inputs):
-    """{name: Tensor} of what a Cell gives."""
+    """Return {name: Tensor} of the results of a Cell."""
     output = net(*inputs)
     return {f"out{i}": x for i, x in enumerate(output if isinstance(output, tuple) else (output,))}
 
 
 def gradients(ms, net, inputs, kind):
-    """{name: Tensor} of the gradients of a Cell that a case has."""
+    """Return {name: Tensor} of the gradients of a Cell that a case has."""
     parameters = ms.ParameterTuple([] if "sparse" in kind else net.trainable_params())
     single = inputs[0].dtype == ms.float32
-    found = {}
+    results = {}
     if not len(parameters) and ("values" in kind or not single):
-        return found
+        return results
     gradient_operation = ms.ops.GradOperation(get_all=True, get_by_list=bool(len(parameters)))
     if len(parameters):
         gradient, parameter_gradient = gradient_operation(net, parameters)(*inputs)
-        found.update({f"pgrad{i}": x for i, x in enumerate(parameter_gradient)})
+        results.update({f"pgrad{i}": x for i, x in enumerate(parameter_gradient)})
     else:
         gradient = gradient_operation(net)(*inputs)
     if single:
-        found.update({f"grad{i}": x for i, x in enumerate(gradient) if i == 0 or "first" not in kind})
-    return found
+        results.update({f"grad{i}": x for i, x in enumerate(gradient) if i == 0 or "first" not in kind})
+    return results
 
 
 def keeps_state(name):
-    """Whether a call changes Parameters of a case's Cell, whose values are kept, too."""
+    """Check that a call changes Parameters of a case's Cell. The golden file then has their values too."""
     return "train" in CASES[name] or "always" in name
 
 
 def run(ms, name):
-    """All values of a case under the framework `ms`, as a dict of arrays."""
+    """Return all values of a case under the framework `ms`, as a dict of arrays."""
     net, inputs, kind = made(ms, name)
     result = {"names": np.array([path for path, _ in net.parameters_and_names()])}
     result.update({key: x.asnumpy() for key, x in outputs(net, inputs).items()})
@@ -327,14 +327,14 @@ def main():
     import mindspore as ms
 
     ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU")
-    kept = {}
+    arrays = {}
     for name in CASES:
         try:
-            kept.update({f"{name}/{key}": value for key, value in run(ms, name).items()})
+            arrays.update({f"{name}/{key}": value for key, value in run(ms, name).items()})
         except Exception as error:
             print("left out:", name, repr(error).splitlines()[0][:200])
-    np.savez_compressed(FILE, **kept)
-    print(len(kept), "arrays,", FILE.stat().st_size, "bytes")
+    np.savez_compressed(FILE, **arrays)
+    print(len(arrays), "arrays,", FILE.stat().st_size, "bytes")
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ CASES = {
 
 
 def run(api, case):
-    """The value of a case as lists; `api` is the module mindspore or msnb."""
+    """Return the value of a case as lists; `api` is the module mindspore or msnb."""
     cls, arguments, batches = CASES[case]
     metric = getattr(api.nn, cls)(**arguments)
     metric.clear()

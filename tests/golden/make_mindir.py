@@ -24,16 +24,16 @@ CALLS = 4  # of what writes Parameters
 
 
 def flat(results):
-    """The results of a network as numpy arrays."""
+    """Return the results of a network as numpy arrays."""
     results = results if isinstance(results, (tuple, list)) else (results,)
     return [r.asnumpy() for r in results]
 
 
-def described(ms, name, given):
-    """What a network is exported with: inputs, some of them without their lengths."""
+def describe_inputs(ms, name, inputs):
+    """Return the inputs for the export of a network, some of them without their lengths."""
     if name not in OPEN:
-        return given
-    return [ms.Tensor(shape=list(shape), dtype=x.dtype) for shape, x in zip(OPEN[name], given)]
+        return inputs
+    return [ms.Tensor(shape=list(shape), dtype=x.dtype) for shape, x in zip(OPEN[name], inputs)]
 
 
 def make(ms, name, make_net, inputs):
@@ -46,7 +46,7 @@ def make(ms, name, make_net, inputs):
         p.set_data(ms.Tensor((np.abs(value) if p.name.endswith("variance") else value).astype(np.float32)))
     given = [ms.Tensor(x) for x in inputs]
     path = FOLDER / f"{name}.mindir"
-    ms.export(net, *described(ms, name, given), file_name=str(path), file_format="MINDIR")
+    ms.export(net, *describe_inputs(ms, name, given), file_name=str(path), file_format="MINDIR")
     os.chmod(path, stat.S_IRUSR | stat.S_IWUSR | stat.S_IRGRP | stat.S_IROTH)
     values = {f"x{i}": x for i, x in enumerate(inputs)}
     results = flat(net(*given))
@@ -80,11 +80,11 @@ def make_step(ms, name, make_net, inputs):
 
 def fill(net, weights):
     """Give a network of msnb the values of a stored file; an LSTM's weights are one vector here."""
-    parts = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+    suffixes = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
     for p in net.get_parameters():
         value = weights.get(p.name)
         if value is None:
-            value = np.concatenate([np.ravel(weights[f"{p.name.removesuffix('weight')}{part}"]) for part in parts])
+            value = np.concatenate([np.ravel(weights[f"{p.name.removesuffix('weight')}{part}"]) for part in suffixes])
         p.set_data(type(p.data)(np.array(value).reshape(p.shape)))
 
 
@@ -108,7 +108,7 @@ def main(arguments):
             try:
                 net = make_net()
                 fill(net, ms.load(str(FOLDER / f"{name}.mindir")).weights)
-                given = described(ms, name, [ms.Tensor(x) for x in inputs])
+                given = describe_inputs(ms, name, [ms.Tensor(x) for x in inputs])
                 ms.export(net, *given, file_name=f"{arguments[1]}/{name}", file_format="MINDIR")
             except Exception as error:
                 print(name, "not written:", f"{type(error).__name__}: {error}"[:600])

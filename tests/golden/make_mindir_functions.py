@@ -26,7 +26,7 @@ def method(cls, name):
 
 
 def arguments(cls):
-    """Text such as "x axis:ints | keep_dims" of a class; None when it is no function."""
+    """Return text such as "x axis:ints | keep_dims" of a class; None when it is no function."""
     call, init = method(cls, "__call__"), method(cls, "__init__")
     if call is None:
         return None
@@ -50,16 +50,16 @@ def arguments(cls):
 
 def main(package):
     """See the module."""
-    found = {}
+    results = {}
     for source in SOURCES:
         for node in ast.parse((Path(package) / source).read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and any(getattr(b, "id", "") == "Primitive" for b in node.bases):
-                told = arguments(node)
-                if told is not None:
-                    found[node.name] = told
-    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(told)}" for name, told in sorted(found.items()))
+                names = arguments(node)
+                if names is not None:
+                    results[node.name] = names
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(names)}" for name, names in sorted(results.items()))
     TARGET.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
-    print(len(found), "functions")
+    print(len(results), "functions")
 
 
 if __name__ == "__main__":

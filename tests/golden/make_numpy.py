@@ -49,20 +49,20 @@ BINARY = (
 
 
 def letter(result):
-    """The letter of a result's element type: of the first one of several."""
+    """Return the letter of a result's element type: of the first one of several."""
     result = result[0] if isinstance(result, (tuple, list)) else result
     return TYPES.get(str(result.dtype).lower(), "c") if isinstance(result, ms.Tensor) else "p"
 
 
-def told(function, *arrays):
-    """The letter of what `function` gives for arrays."""
+def letter_of(function, *arrays):
+    """Return the letter of what `function` gives for arrays."""
     try:
         result = function(*[ms.Tensor(a) for a in arrays])
-        found = letter(result)
+        output = letter(result)
         (result[0] if isinstance(result, (tuple, list)) else result).asnumpy()
     except Exception:
         return "-"
-    return found
+    return output
 
 
 def main():
@@ -70,26 +70,26 @@ def main():
     ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU", pynative_synchronize=True)
     x = {t: np.array([1, 0, 1]).astype(t) for t in TYPES}
     y = {t: np.array([1, 1, 1]).astype(t) for t in TYPES}
-    found = {n: "".join(told(getattr(mnp, n), x[t]) for t in TYPES) for n in UNARY if hasattr(mnp, n)}
+    results = {n: "".join(letter_of(getattr(mnp, n), x[t]) for t in TYPES) for n in UNARY if hasattr(mnp, n)}
     for name in BINARY:
-        found[name] = "".join(told(getattr(mnp, name), x[s], y[t]) for s in TYPES for t in TYPES)
+        results[name] = "".join(letter_of(getattr(mnp, name), x[s], y[t]) for s in TYPES for t in TYPES)
     types = {t: getattr(ms, t if t != "bool" else "bool_") for t in TYPES}
-    found["promote_types"] = "".join(
+    results["promote_types"] = "".join(
         TYPES[str(mnp.promote_types(types[s], types[t])).lower()] for s in TYPES for t in TYPES
     )
-    write("numpy_types.json", found)
+    write("numpy_types.json", results)
     write("numpy_arguments.json", {n: arguments(v) for n, v in sorted(vars(mnp).items()) if inspect.isfunction(v)})
 
 
 def arguments(function):
-    """The arguments of a function as one would write them, without annotations."""
+    """Return the arguments of a function as one would write them, without annotations."""
     taken = inspect.signature(function).parameters.values()
     return ", ".join(str(p.replace(annotation=p.empty)) for p in taken)
 
 
-def write(name, found):
+def write(name, result):
     """A JSON file with a line for each entry."""
-    lines = ",\n".join(f"  {json.dumps(n)}: {json.dumps(v)}" for n, v in found.items())
+    lines = ",\n".join(f"  {json.dumps(n)}: {json.dumps(v)}" for n, v in result.items())
     pathlib.Path(__file__).with_name(name).write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
 
 

@@ -5,8 +5,8 @@
 
 It runs under msnb, which has the rows; ORACLE is a virtual environment with MindSpore 2.7.1 for the CPU. A file holds
 arrays by '<row>/<name>': out0, out1, ... are the results, written0, ... what was written in place, grad0, ... the
-gradients for the float Tensors in the order of the inputs. What this MindSpore cannot run leaves nothing there, and a
-word why in unanswered.json.
+gradients for the float Tensors in the order of the inputs. A row that this MindSpore cannot run has no array, and its
+reason is in unanswered.json.
 """
 
 import argparse
@@ -29,7 +29,7 @@ UNANSWERED = GOLDEN / "unanswered.json"
 
 
 def question(row):
-    """A row as plain data, see `Oracle.answer`."""
+    """Return a row as plain data, see `Oracle.answer`."""
 
     def plain(value):
         if isinstance(value, mstype.Type):
@@ -55,27 +55,29 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--oracle", required=True, help="the Python interpreter that has MindSpore")
     parser.add_argument("files", nargs="*", help="files of operators, such as math.sum; all by default")
-    given = parser.parse_args()
-    known = sorted({row.file for row in ROWS})
-    if set(given.files) - set(known):
-        parser.error(f"no operator is declared in {', '.join(sorted(set(given.files) - set(known)))}")
-    files = given.files or known
+    options = parser.parse_args()
+    declared_files = sorted({row.file for row in ROWS})
+    if set(options.files) - set(declared_files):
+        parser.error(f"no operator is declared in {', '.join(sorted(set(options.files) - set(declared_files)))}")
+    files = options.files or declared_files
     rows = [row for row in ROWS if row.file in files and "mindspore" not in row.case.left_out]
     asked = pickle.dumps([question(row) for row in rows])
-    told = subprocess.run([given.oracle, HERE / "oracle.py"], input=asked, stdout=subprocess.PIPE, check=True).stdout
+    process_output = subprocess.run(
+        [options.oracle, HERE / "oracle.py"], input=asked, stdout=subprocess.PIPE, check=True
+    ).stdout
     stores, problems = {file: {} for file in files}, {file: {} for file in files}
-    for row, (found, problem) in zip(rows, pickle.loads(told), strict=True):
-        stores[row.file].update({f"{row.key}/{name}": array for name, array in found.items()})
+    for row, (result, problem) in zip(rows, pickle.loads(process_output), strict=True):
+        stores[row.file].update({f"{row.key}/{name}": array for name, array in result.items()})
         if problem:
             problems[row.file][row.key] = problem
     GOLDEN.mkdir(exist_ok=True)
     for path in GOLDEN.glob("*.npz"):
-        if path.stem in files or not given.files:
+        if path.stem in files or not options.files:
             path.unlink()
     for file, store in stores.items():
         if store:
             np.savez_compressed(GOLDEN / f"{file}.npz", **store)
-    if given.files and UNANSWERED.exists():
+    if options.files and UNANSWERED.exists():
         problems = {**json.loads(UNANSWERED.read_text()), **problems}
     UNANSWERED.write_text(json.dumps({k: v for k, v in sorted(problems.items()) if v}, indent=1) + "\n")
 

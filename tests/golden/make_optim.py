@@ -165,7 +165,7 @@ def run_scheduler(api, case):
 
 
 def run_case(api, case):
-    """Values of all Parameters of the optimizer after STEPS steps; `api` is the module mindspore or msnb."""
+    """Return the values of all Parameters of the optimizer after STEPS steps; `api` is the module mindspore or msnb."""
     cls, arguments, groups = CASES[case]
     values, grads = inputs()
     params = [api.Parameter(api.Tensor(v), name=name) for name, v in values.items()]
@@ -188,7 +188,7 @@ def run_schedule(api, name):
 
 
 def training_step(api):
-    """A training step of a small network, and the batches for three of them."""
+    """Return a training step of a small network, and the batches for three of them."""
     nn = api.nn
     network = nn.SequentialCell(nn.Dense(3, 4), nn.BatchNorm1d(4), nn.Dense(4, 2))
     optimizer = nn.Momentum(network.trainable_params(), [0.1, 0.2, 0.3], 0.9)

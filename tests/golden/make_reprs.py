@@ -19,9 +19,9 @@ NUMBERS = (np.nan, np.inf, -np.inf, -0.0, 0.1, 1 / 3, 1e6, 123456.0, 1234567.0, 
 
 
 def arrays():
-    """The arrays, always the same ones."""
+    """Return the arrays, always the same ones."""
     numbers = np.random.RandomState(0)
-    found = []
+    results = []
     for dtype in DTYPES:
         for shape in SHAPES:
             size = int(np.prod(shape))
@@ -30,15 +30,15 @@ def arrays():
                 values = values + 1j * numbers.standard_normal(size)
             if dtype.startswith(("int", "uint")):
                 values = values % (200 if dtype == "uint8" else 100) // 1
-            found.append(np.round(values, 3).reshape(shape).astype(dtype))
+            results.append(np.round(values, 3).reshape(shape).astype(dtype))
     for number in NUMBERS:
         for dtype in ("float16", "float32", "float64"):
             with np.errstate(over="ignore"):
-                found += [np.array(number, dtype), np.array([number, 1.0], dtype)]
+                results += [np.array(number, dtype), np.array([number, 1.0], dtype)]
     hidden = np.zeros(2000, np.int64)
     hidden[1000] = 123456  # what is not shown widens nothing
     extremes = [np.array([1e-300, -1e300]), np.array(complex(-0.0, -0.0)), np.array([complex(np.nan, -np.inf)])]
-    return [*found, np.arange(-500, 500), hidden, *extremes]
+    return [*results, np.arange(-500, 500), hidden, *extremes]
 
 
 def main():

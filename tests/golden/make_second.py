@@ -1,4 +1,4 @@
-"""What MindSpore 2 means by names that r1.1 has with another meaning: small computations, and what MindSpore gives.
+"""Names that MindSpore 2 and r1.1 define differently: small computations, and their results in MindSpore 2.
 
     ORACLE/bin/python tests/golden/make_second.py
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def numbers(*shape):
-    """The same numbers each time."""
+    """Return the same numbers each time."""
     return (np.sin(np.arange(1, np.prod(shape) + 1) * 1.7) * 0.8).astype(np.float32).reshape(shape)
 
 
@@ -70,7 +70,7 @@ def own_optimizer(ms):
 
 
 def hooks(ms):
-    """What backward hooks are given, in their order, and what becomes of the gradient."""
+    """Return gradients with backward hooks, and the shapes that the hooks receive, in their order."""
     net, seen = fill(ms.nn.Dense(3, 2)), []
 
     def first(cell, grad_input, grad_output):
@@ -78,17 +78,17 @@ def hooks(ms):
 
     net.register_backward_hook(first)
     handle = net.register_backward_hook(lambda cell, grad_input, grad_output: (grad_input[0] * 2,))
-    found = ms.grad(lambda x: net(x).sum())(ms.Tensor(numbers(4, 3)))
+    result = ms.grad(lambda x: net(x).sum())(ms.Tensor(numbers(4, 3)))
     handle.remove()
-    return [found, ms.grad(lambda x: net(x).sum())(ms.Tensor(numbers(4, 3))), "; ".join(dict.fromkeys(seen))]
+    return [result, ms.grad(lambda x: net(x).sum())(ms.Tensor(numbers(4, 3))), "; ".join(dict.fromkeys(seen))]
 
 
 def loaded(ms):
-    """What there is too little and too much; float16 becomes float32."""
+    """Return missing and surplus names of a load; float16 becomes float32."""
     net = fill(ms.nn.Dense(3, 2))
     weight = ms.Parameter(ms.Tensor(np.ones((2, 3)), ms.float16), name="weight")
-    found = ms.load_param_into_net(net, {"weight": weight, "other": weight})
-    return [str(found), net.weight]
+    result = ms.load_param_into_net(net, {"weight": weight, "other": weight})
+    return [str(result), net.weight]
 
 
 def vjp(ms):
@@ -122,10 +122,10 @@ CASES = {
 }
 
 
-def stored(found):
+def stored(result):
     return {
         str(i): np.array(part) if isinstance(part, str) else part.asnumpy() if hasattr(part, "asnumpy") else part
-        for i, part in enumerate(found)
+        for i, part in enumerate(result)
     }
 
 

@@ -15,12 +15,12 @@ from source_cases import EMPTY, SETS, answer, cases, write
 FILE = Path(__file__).with_name("sources.json")
 
 
-def ask(wanted):
+def ask(classes):
     """Ask MindSpore for these cases, and print each answer as a line."""
     import mindspore.dataset as ds
 
     ds.config.set_num_parallel_workers(1)
-    for name, cls in wanted.items():
+    for name, cls in classes.items():
         case = dict(cases(cls))[name]
         print(json.dumps({name: None}), flush=True)
         with tempfile.TemporaryDirectory() as folder:

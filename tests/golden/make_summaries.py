@@ -48,17 +48,17 @@ def collector(folder):
     net = Net()
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
     model = Model(net, loss, nn.Momentum(net.trainable_params(), 0.1, 0.9), metrics={"acc": nn.Accuracy()})
-    told = {"batch": 4, "rate": 0.1, "name": "first"}
+    settings = {"batch": 4, "rate": 0.1, "name": "first"}
     data_told = {"collect_landscape": None}
     collected = SummaryCollector(
-        folder, collect_freq=2, num_process=1, collect_specified_data=data_told, custom_lineage_data=told
+        folder, collect_freq=2, num_process=1, collect_specified_data=data_told, custom_lineage_data=settings
     )
     model.train(2, data, callbacks=[collected], dataset_sink_mode=False)
     model.eval(data, callbacks=[collected], dataset_sink_mode=False)
 
 
 def record(folder):
-    """What is given by hand, with numbers that are none."""
+    """Record values by hand, NaN and infinities among them."""
     odd = np.array([1, 2, 4, np.nan, np.inf, -np.inf, -3], np.float32)
     with SummaryRecord(folder, num_process=1) as record_:
         for step in (1, 2):
@@ -79,9 +79,9 @@ def main(folder):
     folder.mkdir(parents=True)
     ms.set_context(mode=ms.GRAPH_MODE)
     for make in (collector, record):
-        with tempfile.TemporaryDirectory() as made:
-            make(made)
-            for path in sorted(Path(made).glob("events*")):
+        with tempfile.TemporaryDirectory() as temporary:
+            make(temporary)
+            for path in sorted(Path(temporary).glob("events*")):
                 kind = path.name.rsplit("_", 1)[1]
                 target = folder / f"{make.__name__}_{kind}"
                 shutil.copyfile(path, target if not target.exists() else folder / f"{make.__name__}_eval_{kind}")

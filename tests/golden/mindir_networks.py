@@ -273,7 +273,7 @@ class Counted(nn.Cell):
 
 
 def _step(network, optimizer, images):
-    """A train step of a classifier."""
+    """Return a train step of a classifier."""
 
     def make():
         net = network()
@@ -309,7 +309,7 @@ NETWORKS = {
 }
 # Those that are written for inputs with axes of any length: name -> shapes.
 OPEN = {"lengths": [(None, None, 4), (None, 2, None, 4)]}
-# What writes Parameters: name -> the same; its losses, or results, differ from call to call.
+# Networks that write Parameters: name -> the same; its losses, or results, differ from call to call.
 STEPS = {
     "step_momentum": (_step(Classifier, _momentum, True), [_floats(13, 2, 1, 4, 4), np.array([0, 2], np.int32)]),
     "step_adam": (

@@ -1,7 +1,7 @@
 """Calls of `mindspore.mint`, as text: what make_mint.py asks the oracles, and tests/mint tries.
 
 `F(2, 3)`, `U`, `I`, `Flags` draw Tensors as the rows of operators do (core/operator/cases.py), `V([...])` has these
-values, and names such as `float16` are element types. What a layer is called with stands beside it.
+values, and names such as `float16` are element types. The inputs of a layer are beside it.
 """
 
 FUNCTIONS = """

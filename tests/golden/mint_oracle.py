@@ -17,12 +17,12 @@ DTYPES = ("float16", "float32", "float64", "int32", "int64", "bool")
 
 
 def cotangent(shape):
-    """A fixed cotangent of a given shape."""
+    """Return a fixed cotangent of a given shape."""
     return (np.arange(int(np.prod(shape))).reshape(shape) % 5 * 0.5 - 0.75).astype(np.float32)
 
 
 def start(shape, place):
-    """What the Parameter at `place` of a layer begins with."""
+    """Return the initial value of the Parameter at `place` of a layer."""
     return (0.5 * np.sin(1 + place + np.arange(int(np.prod(shape)), dtype=np.float32))).reshape(shape)
 
 
@@ -60,12 +60,12 @@ class MindSpore:
             full = list(boxes)
             for place, value in zip(places, values):
                 full[place] = value
-            parts = [
+            products = [
                 (self.ms.ops.cast(r, self.ms.float32) * self.ms.Tensor(cotangent(r.shape))).sum()
                 for r in results_of(call(full))
                 if self.is_tensor(r) and r.dtype in self.floats
             ]
-            return sum(parts[1:], parts[0])
+            return sum(products[1:], products[0])
 
         return self.ms.ops.GradOperation(get_all=True)(total)(*[boxes[place] for place in places])
 
@@ -117,65 +117,66 @@ def results_of(out):
 
 
 def called(framework, text, boxes, layer=None):
-    """What a call gives; `boxes` are what its makers F, U, I, Flags, V stand for, in their order."""
-    given = iter(boxes)
-    names = {name: lambda *_, **__: next(given) for name in ("F", "U", "I", "Flags", "V")}
+    """Return the result of a call. `boxes` are the values of its makers F, U, I, Flags, V, in their order."""
+    remaining = iter(boxes)
+    names = {name: lambda *_, **__: next(remaining) for name in ("F", "U", "I", "Flags", "V")}
     scope = {**framework.dtypes, **names, "float": float, "layer": layer, "mint": framework.mint}
     return eval(f"layer({text})" if layer is not None else f"mint.{text}", scope)
 
 
 def answer(framework, question, gradients=True):
-    """(dict of arrays, what went wrong) of a question: text, arrays, and how a layer is made or None."""
-    text, arrays, made = question
-    found, problem = _answer(framework, text, arrays, made, gradients)
-    if problem and not found and isinstance(framework, PyTorch):  # it wants places in int64
+    """Return (dict of arrays, what went wrong) of a question: text, arrays, and how a layer is made or None."""
+    text, arrays, maker = question
+    results, problem = _answer(framework, text, arrays, maker, gradients)
+    if problem and not results and isinstance(framework, PyTorch):  # it wants places in int64
         arrays = [array.astype(np.int64) if array.dtype == np.int32 else array for array in arrays]
-        return _answer(framework, text, arrays, made, gradients)
-    return found, problem
+        return _answer(framework, text, arrays, maker, gradients)
+    return results, problem
 
 
-def _answer(framework, text, arrays, made, gradients):
+def _answer(framework, text, arrays, maker, gradients):
     try:
-        layer = framework.begin(called(framework, made, ())) if made else None
+        layer = framework.begin(called(framework, maker, ())) if maker else None
         boxes = [framework.box(array) for array in arrays]
         outs = results_of(called(framework, text, boxes, layer))
-        found = {f"out{i}": framework.plain(o) for i, o in enumerate(outs) if framework.is_tensor(o)}
-        found.update({f"out{i}": np.array(o) for i, o in enumerate(outs) if isinstance(o, (bool, int, float))})
+        results = {f"out{i}": framework.plain(o) for i, o in enumerate(outs) if framework.is_tensor(o)}
+        results.update({f"out{i}": np.array(o) for i, o in enumerate(outs) if isinstance(o, (bool, int, float))})
     except Exception as problem:
         return {}, f"{type(problem).__name__}: {problem}"
-    places = [place for place, array in enumerate(arrays) if array.dtype.kind == "f"]
-    if gradients and places and any(framework.is_tensor(o) and o.dtype in framework.floats for o in outs):
+    positions = [place for place, array in enumerate(arrays) if array.dtype.kind == "f"]
+    if gradients and positions and any(framework.is_tensor(o) and o.dtype in framework.floats for o in outs):
         try:
-            grads = framework.gradients(lambda full: called(framework, text, full, layer), boxes, places)
-            found.update({f"grad{i}": framework.plain(g) for i, g in enumerate(grads)})
+            grads = framework.gradients(lambda full: called(framework, text, full, layer), boxes, positions)
+            results.update({f"grad{i}": framework.plain(g) for i, g in enumerate(grads)})
         except Exception as problem:
-            return found, f"gradient: {type(problem).__name__}: {problem}"
-    return found, None
+            return results, f"gradient: {type(problem).__name__}: {problem}"
+    return results, None
 
 
 def names(mint):
-    """{path below mint: the arguments of what is there, None where its signature does not say} of all public names."""
-    found = {}
+    """Return {path below mint: the arguments of what is there, None where its signature does not say} of all public
+    names."""
+    results = {}
     for path in ("", "nn", "nn.functional", "linalg", "special", "optim", "distributed"):
         home = importlib.import_module(f"{mint.__name__}.{path}" if path else mint.__name__)
         for name in sorted(home.__all__):
             target = getattr(home, name, None)
             if target is not None:
-                found[f"{path}.{name}" if path else name] = arguments(target)
-    return found
+                results[f"{path}.{name}" if path else name] = arguments(target)
+    return results
 
 
 def arguments(target):
-    """["input", "dim=", "*", "dtype="] of a function or class: the names, and whether there is a default."""
+    """Return ["input", "dim=", "*", "dtype="] of a function or class: the names, and whether there is a default."""
     try:
         parameters = list(inspect.signature(target).parameters.values())
     except ValueError:
         return None
     if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
         return None
-    found = [p.name + ("" if p.default is p.empty else "=") for p in parameters]
+    results = [p.name + ("" if p.default is p.empty else "=") for p in parameters]
     by_place = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
-    return found if by_place == len(found) else [*found[:by_place], "*", *found[by_place:]]
+    return results if by_place == len(results) else [*results[:by_place], "*", *results[by_place:]]
 
 
 def main():

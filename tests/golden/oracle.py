@@ -1,4 +1,4 @@
-"""What make_operators.py asks real MindSpore: reads questions from standard input, writes answers to standard output.
+"""Answer make_operators.py with real MindSpore: read questions from standard input, write answers to standard output.
 
 It runs in MindSpore's own environment, which has no JAX and no msnb: a question is plain data, and so is an answer.
 """
@@ -19,22 +19,22 @@ MODULES = ("ops", "ops.operations", "ops.auto_generate") + tuple(
 
 
 def cotangent(shape):
-    """A fixed cotangent of a given shape."""
+    """Return a fixed cotangent of a given shape."""
     return (np.arange(int(np.prod(shape))).reshape(shape) % 5 * 0.5 - 0.75).astype(np.float32)
 
 
 def variables(inputs, wanted):
     """Places, (place, None) or (place, number in a tuple), of the float arrays that get a gradient."""
-    found = []
+    results = []
     for place, value in enumerate(inputs):
         if wanted is None or place in wanted:
             parts = [(number, v) for number, v in enumerate(value)] if isinstance(value, tuple) else [(None, value)]
-            found += [(place, n) for n, v in parts if isinstance(v, np.ndarray) and v.dtype.kind == "f"]
-    return found
+            results += [(place, n) for n, v in parts if isinstance(v, np.ndarray) and v.dtype.kind == "f"]
+    return results
 
 
 def placed(inputs, places, values):
-    """`inputs` with `values` at `places`."""
+    """Return `inputs` with `values` at `places`."""
     full = list(inputs)
     for (place, number), value in zip(places, values):
         if number is None:
@@ -45,7 +45,7 @@ def placed(inputs, places, values):
 
 
 def selected(results, places):
-    """Pairs (place, result) of the results at `places`, of all for None."""
+    """Return pairs (place, result) of the results at `places`, of all for None."""
     return [(i, r) for i, r in enumerate(results) if places is None or i in places]
 
 
@@ -61,7 +61,7 @@ class Oracle:
         ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU", pynative_synchronize=True)
 
     def boxed(self, value, name=None):
-        """An input as MindSpore takes it; a Parameter where there is a name."""
+        """Return an input as MindSpore takes it; a Parameter where there is a name."""
         if isinstance(value, np.ndarray):
             return self.ms.Parameter(self.ms.Tensor(value), name=name) if name else self.ms.Tensor(value)
         if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str) and value[0] == "dtype":
@@ -69,7 +69,7 @@ class Oracle:
         return tuple(map(self.boxed, value)) if isinstance(value, tuple) else value
 
     def call_of(self, kind, name, attributes):
-        """The function of the inputs that a name stands for; None where MindSpore does not have it."""
+        """Return the function of the inputs that a name stands for; None where MindSpore does not have it."""
         attributes = {key: self.boxed(value) for key, value in attributes.items()}
         if kind == "method":
             return lambda x, *args: getattr(x, name)(*args, **attributes)
@@ -78,13 +78,13 @@ class Oracle:
             return function and (lambda *args: function(*args, **attributes))
         for module in MODULES:
             with contextlib.suppress(ImportError):
-                found = getattr(importlib.import_module(f"mindspore.{module}"), name, None)
-                if isinstance(found, type):
-                    return found(**attributes)
+                result = getattr(importlib.import_module(f"mindspore.{module}"), name, None)
+                if isinstance(result, type):
+                    return result(**attributes)
         return None
 
     def answer(self, question):
-        """(dict of arrays, what went wrong) for a question.
+        """Return (dict of arrays, what went wrong) for a question.
 
         Its keys: names, pairs (kind, name) of which the first that works is taken; attributes; inputs; written, places
         of Parameters; wanted, places of the inputs that get a gradient; compared, places of the results that are kept;
@@ -96,14 +96,14 @@ class Oracle:
                 call = self.call_of(kind, name, question["attributes"])
                 if call is None:
                     raise LookupError(f"there is no {kind} {name}")
-                found, out = self.forward(call, question)
+                result, out = self.forward(call, question)
             except Exception as problem:  # no kernel for the CPU, another signature
                 problems.append(_line(problem))
                 continue
             try:
-                return {**found, **self.gradients(call, question, out)}, None
+                return {**result, **self.gradients(call, question, out)}, None
             except Exception as problem:
-                return found, f"gradient: {_line(problem)}"
+                return result, f"gradient: {_line(problem)}"
         return {}, problems[0]
 
     def boxes(self, question):
@@ -113,25 +113,25 @@ class Oracle:
         ]
 
     def forward(self, call, question):
-        """What a call gives and writes, by name, and what it gave."""
+        """Return the outputs and updated inputs of a call by name, and its result."""
         boxes = self.boxes(question)
         out = call(*boxes)
         outs = out if isinstance(out, (tuple, list)) else (out,)
-        kept = selected(outs, question["compared"])
-        found = {f"out{i}": o.asnumpy() for i, o in kept if isinstance(o, self.ms.Tensor)}
-        found.update({f"written{place}": boxes[place].asnumpy() for place in question["written"]})
-        return found, outs
+        selection = selected(outs, question["compared"])
+        results = {f"out{i}": o.asnumpy() for i, o in selection if isinstance(o, self.ms.Tensor)}
+        results.update({f"written{place}": boxes[place].asnumpy() for place in question["written"]})
+        return results, outs
 
     def gradients(self, call, question, outs):
-        """The gradient of the sum of all float results, each weighted by its cotangent."""
+        """Return the gradient of the sum of all float results, each weighted by its cotangent."""
         ms, boxes = self.ms, self.boxes(question)
-        places = [at for at in variables(question["inputs"], question["wanted"]) if at[0] not in question["written"]]
+        slots = [at for at in variables(question["inputs"], question["wanted"]) if at[0] not in question["written"]]
         floats = (ms.float16, ms.float32, ms.float64)
-        if not places or not any(o.dtype in floats for _, o in selected(outs, question["differentiated"])):
+        if not slots or not any(o.dtype in floats for _, o in selected(outs, question["differentiated"])):
             return {}
 
         def total(*values):
-            result = call(*placed(boxes, places, values))
+            result = call(*placed(boxes, slots, values))
             results = result if isinstance(result, (tuple, list)) else (result,)
             weighted = [
                 (ms.ops.cast(r, ms.float32) * ms.Tensor(cotangent(r.shape))).sum()
@@ -140,9 +140,9 @@ class Oracle:
             ]
             return sum(weighted[1:], weighted[0])
 
-        at = [boxes[place] if number is None else boxes[place][number] for place, number in places]
-        found = ms.ops.GradOperation(get_all=True)(total)(*at)
-        return {f"grad{i}": g.asnumpy() for i, g in enumerate(found)}
+        at = [boxes[place] if number is None else boxes[place][number] for place, number in slots]
+        output = ms.ops.GradOperation(get_all=True)(total)(*at)
+        return {f"grad{i}": g.asnumpy() for i, g in enumerate(output)}
 
 
 def _line(problem):

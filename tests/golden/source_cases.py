@@ -15,7 +15,7 @@ from scipy.sparse import csc_matrix
 
 
 def image(number, kind="JPEG"):
-    """A grey image that its size and its level tell from others."""
+    """Return a grey image that its size and its level tell from others."""
     file = io.BytesIO()
     Image.new("RGB", (number + 2, 3), (10 * number,) * 3).save(file, kind)
     return file.getvalue()
@@ -36,7 +36,7 @@ def sound(*samples, rate=16000):
 
 
 def sphere(*samples, rate=16000):
-    """A file of the format of NIST: a header of 1024 bytes, then 16-bit samples, the high byte first."""
+    """Return a file of the format of NIST: a header of 1024 bytes, then 16-bit samples, the high byte first."""
     head = f"NIST_1A\n   1024\nchannel_count -i 1\nsample_rate -i {rate}\nsample_n_bytes -i 2\n"
     head += f"sample_byte_format -s2 10\nsample_coding -s3 pcm\nsample_count -i {len(samples)}\nend_head\n"
     return head.encode().ljust(1024) + np.array(samples, ">i2").tobytes()
@@ -59,7 +59,7 @@ def mat(**arrays):
 
 
 def mnist(names, label=lambda n: np.arange(n, dtype=np.uint8) % 10):
-    """Pairs of IDX files: {prefix of images: (prefix of labels, count)}."""
+    """Return pairs of IDX files: {prefix of images: (prefix of labels, count)}."""
     out = {}
     for number, (pictures, (labels, count)) in enumerate(names.items()):
         out[pictures] = idx(digits(count, 7 * number))
@@ -72,7 +72,7 @@ def qmnist_labels(count):
 
 
 def structure(**fields):
-    """A struct of MATLAB with these fields."""
+    """Return a struct of MATLAB with these fields."""
     return fields
 
 
@@ -563,7 +563,7 @@ SETS = {
 
 
 def cases(cls):
-    """(name, case) of a class: those of the table, an empty folder, and a part that no data set has."""
+    """Yield (name, case) of a class: those of the table, an empty folder, and a part that no data set has."""
     yield from ((f"{cls} {number}", case) for number, case in enumerate(SETS[cls][1]))
     if cls != "FakeImageDataset":
         yield f"{cls} of an empty folder", EMPTY
@@ -582,7 +582,7 @@ def write(folder, cls, case):
 
 
 def cell(value, names):
-    """What a test compares of one value: its type and shape, and the file it is of or its elements."""
+    """Return the data of a value that a test compares: type and shape, and its file or its elements."""
     value = np.asarray(value)
     kind = value.dtype.name if value.dtype.kind not in "SU" else "str"
     if value.dtype == np.uint8 and value.tobytes() in names:
@@ -597,7 +597,7 @@ def cell(value, names):
 
 # MindSpore reads these in the order in which the system lists the files of a folder.
 UNORDERED = ("IMDBDataset", "LibriTTSDataset", "TedliumDataset", "WIDERFaceDataset", "YesNoDataset")
-# What a class needs beside a folder.
+# Arguments of a class beside a folder.
 NEEDED = {
     "EMnistDataset": {"name": "mnist"},
     "PhotoTourDataset": {"name": "liberty"},
@@ -607,7 +607,7 @@ NEEDED = {
 
 
 def answer(ds, folder, cls, case):
-    """What a data set answers: its columns, sizes and rows, or the class of its error."""
+    """Return the columns, sizes and rows of a data set, or the class of its error."""
     names = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():
@@ -618,15 +618,15 @@ def answer(ds, folder, cls, case):
         arguments["annotation_file"] = str(folder / arguments["annotation_file"])
         where = (str(folder / "images" if case != EMPTY else folder),)
     try:
-        made = getattr(ds, cls)(*where, shuffle=False, **arguments)
-        columns = made.get_col_names()
+        dataset = getattr(ds, cls)(*where, shuffle=False, **arguments)
+        columns = dataset.get_col_names()
         if cls == "TedliumDataset":
             columns.remove("waveform")  # MindSpore makes zeros of every recording
-        rows = [[cell(row[c], names) for c in columns] for row in made.create_dict_iterator(1, True)]
+        rows = [[cell(row[c], names) for c in columns] for row in dataset.create_dict_iterator(1, True)]
         if cls in UNORDERED:
             rows.sort(key=json.dumps)
-        classes = made.num_classes() if callable(made.num_classes) else None
-        return {"columns": columns, "size": made.get_dataset_size(), "classes": classes, "rows": rows}
+        classes = dataset.num_classes() if callable(dataset.num_classes) else None
+        return {"columns": columns, "size": dataset.get_dataset_size(), "classes": classes, "rows": rows}
     except (RuntimeError, TypeError, ValueError, OSError) as error:
-        known = (OSError, RuntimeError, TypeError, ValueError)
-        return {"error": "any" if case == EMPTY else next(t.__name__ for t in known if isinstance(error, t))}
+        error_classes = (OSError, RuntimeError, TypeError, ValueError)
+        return {"error": "any" if case == EMPTY else next(t.__name__ for t in error_classes if isinstance(error, t))}

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def picture():
-    """A uint8 RGB picture with edges, slopes and noise; the same with every version of numpy."""
+    """Return a uint8 RGB picture with edges, slopes and noise; the same with every version of numpy."""
     y, x = np.mgrid[0:120, 0:160]
     noise = np.random.RandomState(7).randint(0, 40, (120, 160, 3))
     base = np.stack([x * 255 // 160, y * 255 // 120, (x + y) * 255 // 280], -1)
@@ -14,7 +14,7 @@ def picture():
 
 
 def digit():
-    """A uint8 picture of shape (28, 28, 1)."""
+    """Return a uint8 picture of shape (28, 28, 1)."""
     return picture()[20:48, 40:68, :1].copy()
 
 
@@ -77,7 +77,7 @@ def cases(vision, jpeg):
 
 
 def digest(array):
-    """What to compare: type, shape and a checksum of the values."""
+    """Return type, shape and a checksum of the values, for comparison."""
     import hashlib
 
     array = np.ascontiguousarray(array)

@@ -112,7 +112,7 @@ class Transformer(nn.Cell):
 
 # ---------------------------------------------------------------------- faults
 def _named(name: str, base: type, construct: Callable[..., Any]) -> type:
-    """A class of the name of another, with another `construct`."""
+    """Return a class of the name of another, with another `construct`."""
     return type(name, (base,), {"construct": construct, "__module__": __name__})
 
 
@@ -196,7 +196,7 @@ FAULTS = _list_faults()
 
 
 def network(name: str) -> nn.Cell:
-    """A network whose moving averages are not 0 and 1, in evaluation mode."""
+    """Return a network whose moving averages are not 0 and 1, in evaluation mode."""
     net, rng = NETWORKS[name](), np.random.default_rng(1)
     for parameter in net.get_parameters():
         if "moving" in parameter.name or parameter.name.endswith(("gamma", "beta")):

@@ -28,7 +28,7 @@ def labels() -> Tensor:
 
 
 def dense(inputs: int, outputs: int) -> nn.Dense:
-    """A Dense whose first weights depend on its sizes alone."""
+    """Return a Dense whose first weights depend on its sizes alone."""
     return nn.Dense(inputs, outputs, weight_init=floats(outputs, inputs) * 0.5)
 
 
@@ -38,7 +38,7 @@ class Training:
 
     Attributes:
         step (Cell or Callable): One step; None where the whole is one call of `run`.
-        inputs (tuple): What it is called with.
+        inputs (tuple): Its inputs.
         parameters (list): The Parameters that it moves.
         run_all (Callable): Runs the training; returns the losses. Default: `step`, called `STEPS` times.
     """
@@ -58,7 +58,7 @@ class Training:
 
 
 def flat(value: Any) -> list[Tensor]:
-    """The Tensors in what a step returns."""
+    """Return the Tensors in what a step returns."""
     return [one for item in value for one in flat(item)] if isinstance(value, (tuple, list)) else [value]
 
 
@@ -79,7 +79,7 @@ class Summarised(nn.Cell):
 
 
 def trained(net: nn.Cell, inputs: tuple[Any, ...], optimizer: type = nn.Adam) -> Training:
-    """A Training of a network that returns its loss."""
+    """Return a Training of a network that returns its loss."""
     net = Summarised(net)
     parameters = net.trainable_params()
     step = nn.TrainOneStepCell(net, optimizer(parameters, 0.01)).set_train()
@@ -87,7 +87,7 @@ def trained(net: nn.Cell, inputs: tuple[Any, ...], optimizer: type = nn.Adam) ->
 
 
 def with_loss(net: nn.Cell) -> nn.Cell:
-    """The network and its loss."""
+    """Return the network and its loss."""
     return nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
 
 

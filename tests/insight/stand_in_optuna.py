@@ -91,17 +91,17 @@ class Study:
 
 
 def module():
-    """The stand-in, as `import optuna` would give it."""
-    made = ModuleType("optuna")
-    made.create_study = Study
-    made.logging = SimpleNamespace(set_verbosity=lambda level: None, WARNING=30)
-    made.samplers = SimpleNamespace(TPESampler=lambda seed=None: random.Random(seed))
-    made.pruners = SimpleNamespace(MedianPruner=lambda: "median", NopPruner=lambda: None)
-    made.trial = SimpleNamespace(TrialState=TrialState, create_trial=create_trial)
-    made.distributions = SimpleNamespace(
+    """Return the stand-in, as `import optuna` would give it."""
+    optuna = ModuleType("optuna")
+    optuna.create_study = Study
+    optuna.logging = SimpleNamespace(set_verbosity=lambda level: None, WARNING=30)
+    optuna.samplers = SimpleNamespace(TPESampler=lambda seed=None: random.Random(seed))
+    optuna.pruners = SimpleNamespace(MedianPruner=lambda: "median", NopPruner=lambda: None)
+    optuna.trial = SimpleNamespace(TrialState=TrialState, create_trial=create_trial)
+    optuna.distributions = SimpleNamespace(
         BaseDistribution=BaseDistribution,
         FloatDistribution=FloatDistribution,
         IntDistribution=IntDistribution,
         CategoricalDistribution=CategoricalDistribution,
     )
-    return made
+    return optuna

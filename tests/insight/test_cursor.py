@@ -94,7 +94,7 @@ def walk(cursor, move):
 
 
 def eager_outputs(net, *inputs):
-    """Names and results of the operators of a call in PYNATIVE mode, in order."""
+    """Return names and results of the operators of a call in PYNATIVE mode, in order."""
     from msnb.core.state import events
 
     results = []
@@ -153,7 +153,7 @@ class LoopedGru(ScannedGru):
 
 
 def values_at(cursor):
-    """The values of all results of the current node, each a list over the rounds, from the first."""
+    """Return the values of all results of the current node, each a list over the rounds, from the first."""
     results = []
     for slot in range(len(cursor.node.types)):
         cursor.round, values = None, []
@@ -170,7 +170,7 @@ def values_at(cursor):
 
 
 def walk_values(cursor, move):
-    """{number of a node: its values} of a walk to the end."""
+    """Return {number of a node: its values} of a walk to the end."""
     return {node.id: values_at(cursor.at(node)) for node in walk(cursor, move)}
 
 

@@ -38,8 +38,8 @@ def test_both_ways_agree(arrays):
     arrays = [jnp.asarray(a) for a in arrays]
     later = [a * 1.5 + 1 for a in arrays]
     (stats, bars, moved), (others, counts, ways) = (
-        made.read() if hasattr(made, "read") else map(np.asarray, made)
-        for made in (StepNumbers(arrays, arrays, later), _compute_step_statistics(arrays, arrays, later))
+        statistics.read() if hasattr(statistics, "read") else map(np.asarray, statistics)
+        for statistics in (StepNumbers(arrays, arrays, later), _compute_step_statistics(arrays, arrays, later))
     )
     for number, array in enumerate(arrays):
         top = 1 + float(jnp.abs(array).max())

@@ -1,4 +1,4 @@
-"""What a GradientMonitor records, against gradients known otherwise; and what it says about them."""
+"""Records of a GradientMonitor, compared with gradients computed otherwise, and its messages."""
 
 import re
 import warnings
@@ -18,7 +18,7 @@ from msnb.insight.gradients import STATISTICS, GradientMonitor
 LOSS = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
 MODES = pytest.mark.parametrize("mode", (ms.GRAPH_MODE, ms.PYNATIVE_MODE), ids=("graph", "pynative"))
 
-# What is said of a recording is read off its numbers, which are the same in both modes (the first tests say so).
+# Findings depend on the numbers of a recording only, which are the same in both modes (see the first tests).
 ONE_MODE = pytest.mark.parametrize(
     "mode", (ms.GRAPH_MODE, pytest.param(ms.PYNATIVE_MODE, marks=pytest.mark.slow)), ids=("graph", "pynative")
 )
@@ -212,9 +212,11 @@ def test_a_monitor_of_one_network_leaves_others_alone():
 def test_a_deep_sigmoid_network_is_said_to_vanish(mode):
     ms.set_context(mode=mode)
     monitor = train(MLP(nn.Sigmoid(), depth=6, init="normal"), level="parameters")
-    found = [f for f in monitor.findings() if f.kind == "vanishing"]
-    assert len(found) == 1 and found[0].severity == "error"
-    assert "6 Sigmoids" in found[0].text and "layers.0.weight" in found[0].text and "head.weight" in found[0].text
+    findings = [f for f in monitor.findings() if f.kind == "vanishing"]
+    assert len(findings) == 1 and findings[0].severity == "error"
+    assert (
+        "6 Sigmoids" in findings[0].text and "layers.0.weight" in findings[0].text and "head.weight" in findings[0].text
+    )
     norms = monitor.recording.table("norm")[:, -1]
     assert norms[0] < 1e-3 * norms[-2]
 
@@ -247,8 +249,8 @@ def test_gradients_that_grow_toward_the_input_are_said_to_explode():
     step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 1e-30)).set_train()
     with GradientMonitor() as monitor:
         step(data()[0])
-    found = [f for f in monitor.findings() if f.kind == "exploding"]
-    assert len(found) == 1 and "explode toward the input" in found[0].text and found[0].severity == "error"
+    findings = [f for f in monitor.findings() if f.kind == "exploding"]
+    assert len(findings) == 1 and "explode toward the input" in findings[0].text and findings[0].severity == "error"
 
 
 def test_a_jump_of_the_norm_is_said_to_explode():
@@ -258,8 +260,8 @@ def test_a_jump_of_the_norm_is_said_to_explode():
     with GradientMonitor() as monitor:
         for scale in (1, 1, 1, 1, 1, 1e5):
             step(x * scale, y)
-    found = [f for f in monitor.findings() if f.kind == "exploding"]
-    assert found and found[0].step == 6
+    findings = [f for f in monitor.findings() if f.kind == "exploding"]
+    assert findings and findings[0].step == 6
 
 
 @ONE_MODE
@@ -267,17 +269,17 @@ def test_dead_relus_are_counted_by_unit(mode):
     ms.set_context(mode=mode)
     net = MLP(depth=2)
     net.layers[1].bias.set_data(Tensor(np.where(np.arange(16) < 12, -100, 0).astype(np.float32)))
-    found = [f for f in train(net, steps=3, level="all").findings() if f.kind == "dead"]
-    assert len(found) == 1 and re.search(r"of 16 units of self\.act.*, 2nd call \(", found[0].text)
-    assert int(found[0].text.split(": ")[1].split(" of ")[0]) >= 12
+    findings = [f for f in train(net, steps=3, level="all").findings() if f.kind == "dead"]
+    assert len(findings) == 1 and re.search(r"of 16 units of self\.act.*, 2nd call \(", findings[0].text)
+    assert int(findings[0].text.split(": ")[1].split(" of ")[0]) >= 12
 
 
 @ONE_MODE
 def test_saturated_activations_are_found(mode):
     ms.set_context(mode=mode)
     monitor = train(MLP(nn.Tanh(), init=Normal(3.0)), level="all")
-    found = [f for f in monitor.findings() if f.kind == "saturated"]
-    assert len(found) == 1 and "Tanh" in found[0].text
+    findings = [f for f in monitor.findings() if f.kind == "saturated"]
+    assert len(findings) == 1 and "Tanh" in findings[0].text
     assert "saturated" not in kinds(train(MLP(nn.Tanh(), init="XavierUniform"), level="all"))
 
 
@@ -293,8 +295,8 @@ def test_parameters_without_a_gradient_are_named(mode):
 
     net, (x, y) = Spare(), data()
     loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
-    given = [p for p in net.trainable_params() if p.name != "forgotten"]
-    step = nn.TrainOneStepCell(loss, nn.SGD(given, 0.01)).set_train()
+    trained = [p for p in net.trainable_params() if p.name != "forgotten"]
+    step = nn.TrainOneStepCell(loss, nn.SGD(trained, 0.01)).set_train()
     with GradientMonitor(net=net) as monitor:
         step(x, y)
         step(x, y)
@@ -326,7 +328,7 @@ def test_what_an_optimizer_keeps_is_not_missed_a_gradient(mode, name):
     assert not [f.text for f in monitor.findings() if f.severity == "error" or f.kind in ("missing", "flat")]
 
 
-# What a loss is made with, the layers before it, and its target.
+# Arguments of a loss, the layers before it, and its target.
 PART = np.random.default_rng(1).uniform(0.1, 0.9, (32, 3)).astype(np.float32)
 CLASS = np.random.default_rng(1).integers(0, 3, 32).astype(np.int32)
 HOT = np.eye(3, dtype=np.float32)[CLASS]
@@ -455,10 +457,10 @@ def test_the_first_nan_names_the_operator_and_its_line(mode, level):
     with GradientMonitor(level) as monitor:
         step(x)
         step(x)
-    found = monitor.recording.nonfinite
+    nonfinite = monitor.recording.nonfinite
     line = Log.construct.__code__.co_firstlineno + 2
-    assert (found.step, found.what, found.direction) == (1, "NaN", "forward")
-    assert found.name.endswith("Log") and found.source[1] == line and found.source[0] == __file__
+    assert (nonfinite.step, nonfinite.what, nonfinite.direction) == (1, "NaN", "forward")
+    assert nonfinite.name.endswith("Log") and nonfinite.source[1] == line and nonfinite.source[0] == __file__
     first = monitor.findings()[0]
     assert first.kind == "nonfinite" and f"test_gradients.py:{line}, in the forward pass" in first.text
 
@@ -480,9 +482,9 @@ def test_a_nan_of_the_backward_pass_is_told_from_one_of_the_forward_pass(mode):
     step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1)).set_train()
     with GradientMonitor() as monitor:
         step(Tensor(np.array([1, 0, 1, 1], np.float32)))
-    found = monitor.recording.nonfinite
-    assert found.direction == "backward" and found.step == 1
-    assert found.source is None or found.source[0] == __file__
+    nonfinite = monitor.recording.nonfinite
+    assert nonfinite.direction == "backward" and nonfinite.step == 1
+    assert nonfinite.source is None or nonfinite.source[0] == __file__
 
 
 def test_an_input_that_holds_a_nan_is_named():
@@ -493,8 +495,8 @@ def test_an_input_that_holds_a_nan_is_named():
         step(x, y)
         step(Tensor(np.where(np.arange(8) == 3, np.nan, x.asnumpy()).astype(np.float32)), y)
         step(x, y)
-    found = monitor.recording.nonfinite
-    assert (found.step, found.direction, found.what) == (2, "input", "NaN") and "input" in found.name
+    nonfinite = monitor.recording.nonfinite
+    assert (nonfinite.step, nonfinite.direction, nonfinite.what) == (2, "input", "NaN") and "input" in nonfinite.name
 
 
 def test_nan_and_inf_are_counted():
@@ -530,9 +532,9 @@ def test_a_long_training_is_thinned_evenly_and_says_so():
 def test_whole_tensors_stay_within_their_memory(mode):
     ms.set_context(mode=mode)
     recording = train(MLP(depth=2), steps=12, tensors="layers.1.weight", memory=6 * 1024).recording
-    kept = recording.tensors[("parameter", "layers.1.weight")]
+    history = recording.tensors[("parameter", "layers.1.weight")]
     both = [v for tensors in recording.tensors.values() for v in tensors.values()]
-    assert sum(v.nbytes for v in both) <= 6 * 1024 and len(kept) >= 2 and 1 in kept
+    assert sum(v.nbytes for v in both) <= 6 * 1024 and len(history) >= 2 and 1 in history
     assert any("did not fit into 6 KiB" in note for note in recording.notes())
     with pytest.raises(KeyError, match="was recorded in steps"):
         recording.tensor("parameter:layers.1.weight", 2)
@@ -550,9 +552,9 @@ def test_any_tensor_of_the_last_step_is_at_hand(mode):
     asked = train(MLP(), level="all", tensors="*").recording
     recording = train(MLP(), level="all").recording
     at_hand = {"parameter", "weight"} if mode == ms.GRAPH_MODE else {"parameter", "output", "gradient"}
-    for (kind, name), kept in asked.tensors.items():
+    for (kind, name), history in asked.tensors.items():
         if kind in at_hand:
-            assert recording.tensor(f"{kind}:{name}", 4).shape == kept[4].shape
+            assert recording.tensor(f"{kind}:{name}", 4).shape == history[4].shape
     with GradientMonitor() as monitor:
         net, (x, y) = MLP(), data()
         step_of(net)(x, y)
@@ -570,14 +572,14 @@ def test_a_unit_that_is_no_number_is_not_called_dead():
 def test_what_leaves_the_program_gives_the_numbers_that_are_taken_inside(act):
     ms.set_context(mode=ms.GRAPH_MODE)
     net, (x, y) = MLP(act(), init=Normal(2.0)), data()
-    found = []
+    results = []
     for room in (0, 1 << 30):
         monitor = GradientMonitor("all", net=net)
         monitor.room = room
         with monitor:
             ms.value_and_grad(nn.WithLossCell(net, LOSS), None, net.trainable_params())(x, y)
-        found.append(monitor.recording)
-    inside, outside = found
+        results.append(monitor.recording)
+    inside, outside = results
     assert len(outside.latest) > len(inside.latest) > 0
     for kind in ("output", "gradient"):
         for name in STATISTICS:
@@ -718,6 +720,6 @@ def test_a_step_whose_parameters_were_written_over_still_names_the_gradient():
         before = net.w._get_stored_array()
         step(Tensor([1, 0, 1, 1.0]))
         before.delete()
-    found = monitor.recording.nonfinite
-    assert (found.what, found.name, found.direction) == ("NaN", "gradient of w", "backward")
+    nonfinite = monitor.recording.nonfinite
+    assert (nonfinite.what, nonfinite.name, nonfinite.direction) == ("NaN", "gradient of w", "backward")
     assert np.isnan(monitor.recording.table("update")).all()  # its change is unknown

@@ -34,17 +34,18 @@ def run(fn, *args, choose=lambda points: points, measure=None):
     return made, outs[own:]
 
 
-def seen(made, outs):
+def read_points(result, outs):
     return {
-        f"{point.node.op}.{point.node.id}": tuple(np.asarray(value).tolist()) for point, value in zip(made.points, outs)
+        f"{point.node.op}.{point.node.id}": tuple(np.asarray(value).tolist())
+        for point, value in zip(result.points, outs)
     }
 
 
 def test_every_value_of_a_straight_program_is_measured_in_order():
-    made, outs = run(lambda x: jnp.sin(x) * 2 + 1, jnp.ones(3))
-    assert [p.node.op for p in made.points] == ["sin", "mul", "add"]
+    result, outs = run(lambda x: jnp.sin(x) * 2 + 1, jnp.ones(3))
+    assert [p.node.op for p in result.points] == ["sin", "mul", "add"]
     np.testing.assert_allclose(outs[1], [6 * np.sin(1), 1], rtol=1e-6)
-    assert not made.missed and not any(p.nested for p in made.points)
+    assert not result.missed and not any(p.nested for p in result.points)
 
 
 def test_the_nodes_of_the_points_are_those_that_ir_reads():
@@ -53,16 +54,16 @@ def test_the_nodes_of_the_points_are_those_that_ir_reads():
         return jax.lax.cond(x[0] > 0, lambda v: inner(v) * 2, lambda v: -inner(v), inner(x))
 
     closed = jax.make_jaxpr(fn)(jnp.ones(3))
-    made = instrument(closed, lambda points: points, Count())
+    instrumented = instrument(closed, lambda points: points, Count())
     expected = {node.id: node.op for node in ir.read(closed).all_nodes()}
-    assert {p.node.id: p.node.op for p in made.points} == expected
+    assert {p.node.id: p.node.op for p in instrumented.points} == expected
 
 
 def test_a_branch_that_did_not_run_was_never_measured():
     def fn(x):
         return jax.lax.cond(x.sum() > 0, lambda v: jnp.sin(v), lambda v: jnp.cos(v), x)
 
-    taken = seen(*run(fn, jnp.ones(2)))
+    taken = read_points(*run(fn, jnp.ones(2)))
     assert taken[next(k for k in taken if k.startswith("sin"))][1] == 1
     assert taken[next(k for k in taken if k.startswith("cos"))] == (0, 0)
 
@@ -72,27 +73,27 @@ def test_the_rounds_of_loops_are_merged():
         total, _ = jax.lax.scan(lambda c, row: (c + row, jnp.sin(c)), jnp.float32(0), x)
         return jax.lax.while_loop(lambda c: c[0] < 4, lambda c: (c[0] + 1, c[1] * 2), (0, total))
 
-    made, outs = run(fn, jnp.arange(5, dtype=jnp.float32))
-    found = seen(made, outs)
-    rounds = {name.partition(".")[0]: value for name, value in found.items()}
+    output, outs = run(fn, jnp.arange(5, dtype=jnp.float32))
+    result = read_points(output, outs)
+    rounds = {name.partition(".")[0]: value for name, value in result.items()}
     assert rounds["sin"][1] == 5
     assert rounds["mul"] == (20 + 40 + 80 + 160, 4)
-    assert [p.node.op for p in made.missed] == ["lt"]  # the condition of a while
+    assert [p.node.op for p in output.missed] == ["lt"]  # the condition of a while
 
 
 def test_what_stands_in_a_rematerialised_block_is_measured():
     def fn(x):
         return jax.grad(lambda v: jax.checkpoint(lambda w: jnp.sin(jnp.sin(w)))(v).sum())(x)
 
-    made, outs = run(fn, jnp.ones(3), choose=lambda points: [p for p in points if p.node and p.node.op == "sin"])
-    assert len(made.points) >= 2
+    result, outs = run(fn, jnp.ones(3), choose=lambda points: [p for p in points if p.node and p.node.op == "sin"])
+    assert len(result.points) >= 2
     np.testing.assert_allclose(outs[0][0], 3 * np.sin(1), rtol=1e-6)
 
 
 def test_labelled_values_are_points_of_their_own():
     from jax.ad_checkpoint import checkpoint_name
 
-    made, outs = run(
+    result, outs = run(
         lambda x: checkpoint_name(jnp.sin(x), "here") + 1,
         jnp.ones(2),
         choose=lambda points: [p for p in points if p.label == "here"],
@@ -106,6 +107,6 @@ def test_source_lines_and_scopes_survive():
             return jnp.sin(x)
 
     closed = jax.make_jaxpr(fn)(jnp.ones(3))
-    made = instrument(closed, lambda points: points, Count())
-    old, new = ir.read(closed).nodes[0], ir.read(made.jaxpr).nodes[0]
+    instrumented = instrument(closed, lambda points: points, Count())
+    old, new = ir.read(closed).nodes[0], ir.read(instrumented.jaxpr).nodes[0]
     assert (old.op, old.scope, old.source) == (new.op, new.scope, new.source)

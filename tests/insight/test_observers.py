@@ -31,7 +31,7 @@ SEED = 7
 
 
 def draw_gradients(recording):
-    """The view of a recording, in every form."""
+    """Return the view of a recording, in every form."""
     view = GradientView(recording)
     assert view.payload and view.svg() and repr(view)
     assert (recording.graph is None) == (not view.graph_payload)
@@ -132,7 +132,7 @@ MODES = {"graph": context.GRAPH_MODE, "pynative": context.PYNATIVE_MODE}
 
 @functools.cache
 def unobserved(network, mode):
-    """The results of a training that nobody looks at."""
+    """Return the results of a training that nobody looks at."""
     ms.set_context(mode=MODES[mode])
     ms.set_seed(SEED)
     return NETWORKS[network]().run()

@@ -1,4 +1,4 @@
-"""Where the time of a network goes: kernels joined to operators, parts of a step, advice, memory, timeline, replay."""
+"""The profile of a network: kernels joined to operators, phases of a step, advice, memory, timeline, replay."""
 
 import json
 import re
@@ -54,7 +54,7 @@ def training():
 
 
 @pytest.fixture(scope="module")
-def made():
+def training_report():
     context.set_context(mode=context.GRAPH_MODE)
     return profile(*training(), steps=4)
 
@@ -208,12 +208,12 @@ def test_the_nameless_half_of_a_gradient_is_told_by_its_shapes():
         origins=(("Default/fc-Dense", "MatMul", True, None),),
     )
     nameless = CNode("convolution", inputs, (0, 0), kind(4, 8), instruction="convolution.2", id=1)
-    found = attribute.owners(
+    result = attribute.owners(
         FuncGraph("traced", inputs, [both], [(both, 0)]),
         FuncGraph("compiled", inputs, [named, nameless], [(named, 0), (nameless, 0)]),
     )
-    assert [(owner.nodes, owner.how) for owner in found.values()] == [([both], "measured")] * 2
-    assert "only contraction" in found["convolution.2"].note
+    assert [(owner.nodes, owner.how) for owner in result.values()] == [([both], "measured")] * 2
+    assert "only contraction" in result["convolution.2"].note
 
 
 def test_a_kernel_that_nothing_speaks_for_is_marked_inferred():
@@ -227,31 +227,33 @@ def test_an_elementwise_kernel_is_taken_at_its_word():
     assert [node.op for node in owner.nodes] == ["ReLU"] and owner.how == "measured"
 
 
-def test_rows_add_up_to_the_time_in_which_kernels_ran(made):
-    assert made.busy == pytest.approx(made.parts["compute"], rel=0.01)
-    assert sum(made.attribution.values()) == pytest.approx(1)
+def test_rows_add_up_to_the_time_in_which_kernels_ran(training_report):
+    assert training_report.busy == pytest.approx(training_report.parts["compute"], rel=0.01)
+    assert sum(training_report.attribution.values()) == pytest.approx(1)
 
 
-def test_the_operators_of_a_training_step_are_measured(made):
-    assert {"Conv2D", "MatMul", "ApplyMomentum"} <= {row.op for row in made.rows if row.measured + row.fused}
+def test_the_operators_of_a_training_step_are_measured(training_report):
+    assert {"Conv2D", "MatMul", "ApplyMomentum"} <= {row.op for row in training_report.rows if row.measured + row.fused}
 
 
-def test_rows_know_line_cell_and_direction(made):
-    row = next(row for row in made.rows if row.op == "MatMul" and row.direction == "forward")
+def test_rows_know_line_cell_and_direction(training_report):
+    row = next(row for row in training_report.rows if row.op == "MatMul" and row.direction == "forward")
     assert row.cell == "fc" and row.source[0] == __file__ and row.flops >= 2 * 4 * 1568 * 10
-    assert any(row.name == "gradConv2D" for row in made.rows)
+    assert any(row.name == "gradConv2D" for row in training_report.rows)
 
 
-def test_cells_hold_what_is_inside_them(made):
-    cells = {cell.name: cell for cell in made.cells}
+def test_cells_hold_what_is_inside_them(training_report):
+    cells = {cell.name: cell for cell in training_report.cells}
     net = next(cell for name, cell in cells.items() if name == "Net")
     assert net.seconds >= cells["conv"].seconds + cells["fc"].seconds - 1e-12
     assert cells["conv"].backward > 0
 
 
-def test_times_of_the_nodes_add_up_to_the_rows_of_the_program(made):
-    assert len(made.times) == len(made.graph)
-    assert sum(filter(None, made.times)) == pytest.approx(sum(row.seconds for row in made.rows if row.nodes), rel=1e-6)
+def test_times_of_the_nodes_add_up_to_the_rows_of_the_program(training_report):
+    assert len(training_report.times) == len(training_report.graph)
+    assert sum(filter(None, training_report.times)) == pytest.approx(
+        sum(row.seconds for row in training_report.rows if row.nodes), rel=1e-6
+    )
 
 
 def test_kernels_inside_a_loop_belong_to_the_operators_in_its_body():
@@ -264,8 +266,8 @@ def test_kernels_inside_a_loop_belong_to_the_operators_in_its_body():
             return x
 
     context.set_context(mode=context.GRAPH_MODE)
-    found = profile(Loop(), Tensor(np.eye(96, dtype=np.float32)), Tensor(np.int32(30)), steps=3)
-    measured = {row.op for row in found.rows if row.measured + row.fused}  # the shares are the machine's affair
+    report = profile(Loop(), Tensor(np.eye(96, dtype=np.float32)), Tensor(np.int32(30)), steps=3)
+    measured = {row.op for row in report.rows if row.measured + row.fused}  # the shares are the machine's affair
     assert {"MatMul", "Tanh"} <= measured
 
 
@@ -294,32 +296,32 @@ def test_parts_add_up_to_the_step_that_the_headline_tells_of(mode, program):
         "train": lambda: (train_step()[0], (train_step()[1],)),
         "function": lambda: (lambda a: ops.tanh(ops.matmul(a, a.T)) + 1, ()),
     }[program]()
-    found = profile(step, x, *more, steps=8)
-    assert sum(found.parts.values()) == pytest.approx(found.step_seconds, rel=1e-6)
-    assert found.busy <= found.step_seconds * 1.001
-    top = sum(cell.seconds for cell in found.cells if "/" not in cell.scope)
-    assert top <= found.step_seconds * 1.001
-    assert sum(finding.share for finding in found.advice if finding.kind == "operator") <= 1
+    report = profile(step, x, *more, steps=8)
+    assert sum(report.parts.values()) == pytest.approx(report.step_seconds, rel=1e-6)
+    assert report.busy <= report.step_seconds * 1.001
+    top = sum(cell.seconds for cell in report.cells if "/" not in cell.scope)
+    assert top <= report.step_seconds * 1.001
+    assert sum(finding.share for finding in report.advice if finding.kind == "operator") <= 1
 
 
 def test_how_much_steps_differ_is_said_by_its_size_and_stands_where_that_is():
-    found = profile(Small(), Tensor(np.ones((8, 16), np.float32)), steps=8)
+    report = profile(Small(), Tensor(np.ones((8, 16), np.float32)), steps=8)
     for slow, label in ((4.0, "4.0 ×"), (1.8, "1.8 ×")):
-        found.steps = [0.004] * 8 + [0.004 * slow] * 2
-        first = next(finding for finding in advice(found) if finding.kind == "spread")
+        report.steps = [0.004] * 8 + [0.004 * slow] * 2
+        first = next(finding for finding in advice(report) if finding.kind == "spread")
         assert first.label == label and first.share == pytest.approx(1 - 1 / slow)
-    found.steps = [0.004] * 10
-    assert "spread" not in {finding.kind for finding in advice(found)}
+    report.steps = [0.004] * 10
+    assert "spread" not in {finding.kind for finding in advice(report)}
 
 
-def test_an_operator_is_one_finding_however_many_lines_it_stands_in(made):
-    found = [finding for finding in made.advice if finding.kind == "operator"]
-    assert len({finding.row.op for finding in found}) == len(found)
-    assert all(finding.text.count("Next: ") == 1 for finding in found)
+def test_an_operator_is_one_finding_however_many_lines_it_stands_in(training_report):
+    results = [finding for finding in training_report.advice if finding.kind == "operator"]
+    assert len({finding.row.op for finding in results}) == len(results)
+    assert all(finding.text.count("Next: ") == 1 for finding in results)
 
 
-def test_an_update_stands_where_its_optimizer_was_made(made):
-    row = next(row for row in made.rows if row.op == "ApplyMomentum")
+def test_an_update_stands_where_its_optimizer_was_made(training_report):
+    row = next(row for row in training_report.rows if row.op == "ApplyMomentum")
     assert row.source[0] == __file__ and "Momentum(" in row.source[2]
 
 
@@ -335,9 +337,9 @@ def test_waiting_for_a_slow_dataset_is_told_apart_and_advised_on():
     recorder = Recorder().start()
     for (x,) in data.create_tuple_iterator():
         net(x)
-    found = Profile(recorder.stop())
-    assert found.parts["data"] > 0.5 * sum(found.parts.values())
-    assert found.advice[0].kind == "data" and "dataset" in found.advice[0].text
+    report = Profile(recorder.stop())
+    assert report.parts["data"] > 0.5 * sum(report.parts.values())
+    assert report.advice[0].kind == "data" and "dataset" in report.advice[0].text
 
 
 def test_steps_that_compile_are_no_steps_of_the_profile():
@@ -346,14 +348,14 @@ def test_steps_that_compile_are_no_steps_of_the_profile():
     recorder = Recorder().start()
     for _ in range(5):
         net(Tensor(np.ones((2, 7), np.float32))).asnumpy()
-    found = Profile(recorder.stop())
+    report = Profile(recorder.stop())
     # on a busy machine a step of microseconds may be interrupted for long, and counts as a pause then
-    assert len(found.first) == 1 and 1 <= len(found.steps) <= 4
-    assert 0 < found.compile_seconds <= found.first[0]
+    assert len(report.first) == 1 and 1 <= len(report.steps) <= 4
+    assert 0 < report.compile_seconds <= report.first[0]
 
 
 class Products(nn.Cell):
-    """What a device computes for much longer than it takes to call it."""
+    """A network whose computation takes much longer than its call."""
 
     def __init__(self):
         super().__init__()
@@ -376,10 +378,10 @@ def test_a_step_ends_when_the_device_has_computed_it_though_the_loss_is_read_in_
             losses.append(step(x))
             if number % 20 == 0:
                 losses[-1].asnumpy()
-    found = Profile(recorder.stop())
+    report = Profile(recorder.stop())
     assert not unfinished
-    assert found.rows and sum(row.seconds for row in found.rows) <= found.step_seconds * 1.001
-    assert "MatMul" in {row.op for row in found.rows}
+    assert report.rows and sum(row.seconds for row in report.rows) <= report.step_seconds * 1.001
+    assert "MatMul" in {row.op for row in report.rows}
 
 
 def test_a_step_that_is_compiled_in_pynative_mode_is_told_by_its_operators():
@@ -394,8 +396,8 @@ def test_a_step_that_is_compiled_in_pynative_mode_is_told_by_its_operators():
     recorder = Recorder().start()
     for _ in range(6):
         step(x)
-    found = Profile(recorder.stop())
-    assert found.mode == "GRAPH" and "MatMul" in {row.op for row in found.rows}
+    report = Profile(recorder.stop())
+    assert report.mode == "GRAPH" and "MatMul" in {row.op for row in report.rows}
     recorder = Recorder().start()
     for _ in range(3):
         net(x)
@@ -411,8 +413,8 @@ def test_kernels_between_two_steps_are_no_share_of_a_step():
         net(x)
     recording = recorder.stop()
     recording.steps = [(start, start + (end - start) // 50) for _, start, end in recording.calls[1:]]
-    found = Profile(recording)
-    assert sum(row.seconds for row in found.rows) <= found.step_seconds * 1.001
+    report = Profile(recording)
+    assert sum(row.seconds for row in report.rows) <= report.step_seconds * 1.001
 
 
 MODES = (context.GRAPH_MODE, context.PYNATIVE_MODE)
@@ -429,15 +431,15 @@ def test_a_call_that_takes_steps_itself_is_run_once(mode):
         loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
         model = ms.Model(net, loss, nn.Momentum(net.trainable_params(), 0.1, 0.9))
         run = lambda model=model: model.train(2, data, dataset_sink_mode=False)  # noqa: E731
-        found = profile(run) if profiled else run()
+        report = profile(run) if profiled else run()
         weights.append(net.weight.asnumpy())
     np.testing.assert_array_equal(*weights)
-    assert len(found.steps) > 1  # of which a busy machine may make one so long that it counts as a pause
-    assert found.rows and any(note.startswith("It takes 10 steps itself, so it ran once") for note in found.notes)
+    assert len(report.steps) > 1  # of which a busy machine may make one so long that it counts as a pause
+    assert report.rows and any(note.startswith("It takes 10 steps itself, so it ran once") for note in report.notes)
 
 
-def test_a_training_step_that_is_repeated_says_how_far_its_parameters_have_moved(made):
-    (said,) = [note for note in made.notes if "have moved" in note]
+def test_a_training_step_that_is_repeated_says_how_far_its_parameters_have_moved(training_report):
+    (said,) = [note for note in training_report.notes if "have moved" in note]
     assert re.fullmatch(r"It ran \d+ times, and its Parameters have moved as many steps\.", said)
 
 
@@ -447,8 +449,8 @@ def test_the_longest_operator_is_named_with_its_share_line_and_a_remedy():
             return ops.matmul(x, x)
 
     context.set_context(mode=context.GRAPH_MODE)
-    found = profile(Slow(), Tensor(np.ones((900, 900), np.float32)), steps=3)
-    text = next(finding.text for finding in found.advice if finding.kind == "operator")
+    report = profile(Slow(), Tensor(np.ones((900, 900), np.float32)), steps=3)
+    text = next(finding.text for finding in report.advice if finding.kind == "operator")
     assert "MatMul at test_profile.py:" in text and "% of the step" in text and "peak" in text
 
 
@@ -472,10 +474,10 @@ def test_the_best_that_was_ever_measured_is_the_roof(monkeypatch, tmp_path):
 # ---------------------------------------------------------------------- PYNATIVE
 def test_pynative_operators_have_dispatch_kernel_time_and_the_line_of_the_forward_call():
     context.set_context(mode=context.PYNATIVE_MODE)
-    found = profile(*training(), steps=3)
-    assert found.mode == "PYNATIVE" and found.attribution["measured"] == pytest.approx(1)
-    forward = next(row for row in found.rows if row.name == "Conv2D")
-    backward = next(row for row in found.rows if row.name == "gradConv2D")
+    report = profile(*training(), steps=3)
+    assert report.mode == "PYNATIVE" and report.attribution["measured"] == pytest.approx(1)
+    forward = next(row for row in report.rows if row.name == "Conv2D")
+    backward = next(row for row in report.rows if row.name == "gradConv2D")
     assert forward.source == backward.source and forward.scope == backward.scope
     assert 0 < forward.dispatch < forward.seconds and forward.calls == 1 and forward.flops > 0
 
@@ -508,18 +510,18 @@ def test_what_is_no_network_is_refused():
 
 
 # ---------------------------------------------------------------------- memory, timeline, text
-def test_memory_counts_parameters_state_and_what_the_gradient_keeps(made):
+def test_memory_counts_parameters_state_and_what_the_gradient_keeps(training_report):
     weights = 4 * (8 * 3 * 9 + 1568 * 10 + 10)
-    assert sum(size for _, size, trained in made.memory.parameters if trained) == weights
-    assert made.memory.parameter_bytes >= 2 * weights  # Momentum keeps one value for each
-    assert made.memory.peak > made.memory.parameter_bytes
-    assert made.memory.activation_bytes >= 4 * 4 * 8 * 14 * 14
-    assert max(size for _, size in made.memory.curve) >= made.memory.activations[0][0]
+    assert sum(size for _, size, trained in training_report.memory.parameters if trained) == weights
+    assert training_report.memory.parameter_bytes >= 2 * weights  # Momentum keeps one value for each
+    assert training_report.memory.peak > training_report.memory.parameter_bytes
+    assert training_report.memory.activation_bytes >= 4 * 4 * 8 * 14 * 14
+    assert max(size for _, size in training_report.memory.curve) >= training_report.memory.activations[0][0]
 
 
-def test_the_timeline_is_trace_events_with_operators_and_lines(made, tmp_path):
+def test_the_timeline_is_trace_events_with_operators_and_lines(training_report, tmp_path):
     path = tmp_path / "timeline.json"
-    made.save_timeline(path)
+    training_report.save_timeline(path)
     events = json.loads(path.read_text())["traceEvents"]
     kernels = [event for event in events if event.get("cat") == "kernel"]
     assert {"step", "call", "kernel"} <= {event.get("cat") for event in events}
@@ -527,8 +529,8 @@ def test_the_timeline_is_trace_events_with_operators_and_lines(made, tmp_path):
     assert any(event["args"].get("line", "").startswith("test_profile.py:") for event in kernels)
 
 
-def test_the_text_is_a_table_with_marks(made):
-    text = str(made)
+def test_the_text_is_a_table_with_marks(training_report):
+    text = str(training_report)
     assert "a step" in text and "gradConv2D" in text and "test_profile.py:" in text and "inferred" in text
 
 
@@ -536,13 +538,13 @@ def test_the_text_is_a_table_with_marks(made):
 def test_replay_runs_every_operator_in_one_group_and_leaves_the_parameters_alone():
     context.set_context(mode=context.GRAPH_MODE)
     step, x, y = training()
-    found = profile(step, x, y, steps=3)
+    report = profile(step, x, y, steps=3)
     before = [param.asnumpy().copy() for param in step.get_parameters()]
-    replayed = found.replay(rounds=1)
+    replayed = report.replay(rounds=1)
     assert all(np.array_equal(a, b.asnumpy()) for a, b in zip(before, step.get_parameters(), strict=True))
     idents = [node.id for group in replayed.groups for node in group.nodes]
-    assert len(idents) == len(set(idents)) and {"Conv2D", "MatMul"} <= {found.graph.nodes[i].op for i in idents}
-    assert sum(row.seconds for row in found.rows if row.how == "replayed") == pytest.approx(replayed.total, rel=1e-6)
+    assert len(idents) == len(set(idents)) and {"Conv2D", "MatMul"} <= {report.graph.nodes[i].op for i in idents}
+    assert sum(row.seconds for row in report.rows if row.how == "replayed") == pytest.approx(replayed.total, rel=1e-6)
     assert replayed.step > 0 and step(x, y).asnumpy() is not None  # what it donates is its own
 
 
@@ -550,16 +552,16 @@ def test_what_draws_random_numbers_is_replayed_too():
     context.set_context(mode=context.GRAPH_MODE)
     net = nn.SequentialCell([nn.Dense(8, 8), nn.Dropout(0.5), nn.Dense(8, 8), nn.Dropout(0.5)])
     step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1)).set_train()
-    found = profile(step, Tensor(np.ones((4, 8), np.float32)), Tensor(np.ones((4, 8), np.float32)), steps=2)
-    found.replay(rounds=1)
-    assert any(row.op == "Dropout" and row.replayed is not None for row in found.rows)
+    report = profile(step, Tensor(np.ones((4, 8), np.float32)), Tensor(np.ones((4, 8), np.float32)), steps=2)
+    report.replay(rounds=1)
+    assert any(row.op == "Dropout" and row.replayed is not None for row in report.rows)
 
 
 def test_without_a_program_there_is_nothing_to_replay():
     context.set_context(mode=context.PYNATIVE_MODE)
-    found = profile(nn.ReLU(), Tensor(np.ones(3, np.float32)), steps=2)
+    report = profile(nn.ReLU(), Tensor(np.ones(3, np.float32)), steps=2)
     with pytest.raises(RuntimeError, match="Nothing can be replayed"):
-        found.replay()
+        report.replay()
 
 
 def test_a_replay_has_copies_of_parameters_that_a_step_may_donate():

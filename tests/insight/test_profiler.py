@@ -23,23 +23,23 @@ def run():
     return run
 
 
-def counted(found):
-    """How many steps were measured; one that a busy machine has interrupted for long is told as a pause."""
-    return len(found.steps) + sum(int(note.split()[0]) for note in found.notes if "pauses of more" in note)
+def count_steps(report):
+    """Return the number of measured steps. A step that a busy machine interrupts for long is a pause."""
+    return len(report.steps) + sum(int(note.split()[0]) for note in report.notes if "pauses of more" in note)
 
 
 def test_made_before_and_analysed_after(run):
     profiler = Profiler()
     run()
-    found = profiler.analyse()
-    assert counted(found) == 3 and any(row.op == "MatMul" for row in found.rows)
-    assert profiler.analyse() is found
+    report = profiler.analyse()
+    assert count_steps(report) == 3 and any(row.op == "MatMul" for row in report.rows)
+    assert profiler.analyse() is report
 
 
 def test_as_a_context_it_analyses_at_the_end(run):
     with Profiler() as profiler:
         run()
-    assert counted(profiler.result) == 3
+    assert count_steps(profiler.result) == 3
 
 
 def test_start_and_stop_bound_what_is_measured(run):
@@ -49,7 +49,7 @@ def test_start_and_stop_bound_what_is_measured(run):
     run(3)
     profiler.stop()
     run()
-    assert counted(profiler.analyse()) == 3
+    assert count_steps(profiler.analyse()) == 3
 
 
 def test_what_has_no_effect_here_says_so(run, monkeypatch):
@@ -107,14 +107,14 @@ def test_a_schedule_says_in_which_steps_a_profile_is_taken(tmp_path):
     net, x, rounds = nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)), []
     write = profiler.tensorboard_trace_handler(str(tmp_path))
 
-    def ready(made):
-        rounds.append((made._at, made.analyse()))
-        write(made)
+    def ready(profiler_of_steps):
+        rounds.append((profiler_of_steps._at, profiler_of_steps.analyse()))
+        write(profiler_of_steps)
 
-    with profiler.profile(schedule=plan, on_trace_ready=ready) as made:
+    with profiler.profile(schedule=plan, on_trace_ready=ready) as profiler_of_steps:
         for _ in range(12):
             net(x)
-            made.step()
+            profiler_of_steps.step()
     assert [at for at, _ in rounds] == [4, 8] and rounds[0][1] is not rounds[1][1]
     with pytest.raises(TypeError, match="'schedule'"):
         profiler.profile(schedule=3)

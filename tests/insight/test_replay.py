@@ -217,11 +217,11 @@ def test_a_branch_inside_a_loop_has_a_value_in_the_rounds_that_took_it():
 def test_a_node_of_another_graph_selects_no_node_by_its_number():
     net, step = training_step()
     x, y = batches(1)[0]
-    whole, forward = ir.graph(step, x, y), ir.graph(net, x)
+    step_graph, forward = ir.graph(step, x, y), ir.graph(net, x)
     again = ir.graph(step, x, y)
-    assert select_nodes(whole, again.nodes[-1]) == [whole.nodes[-1]]
+    assert select_nodes(step_graph, again.nodes[-1]) == [step_graph.nodes[-1]]
     with pytest.raises(ValueError, match=r"is a node of another graph. Select it by a query, such as 'op:"):
-        select_nodes(forward, whole.nodes[0])
+        select_nodes(forward, step_graph.nodes[0])
 
 
 # ---------------------------------------------------------------------- timelines

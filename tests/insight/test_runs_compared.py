@@ -18,24 +18,24 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "summaries"  # what MindSpore's 
 
 
 def run(folder, name, config=(), summary=(), **more):
-    """A run's folder as the recorder leaves it."""
+    """Return a run's folder as the recorder leaves it."""
     path = folder / name
     path.mkdir(parents=True)
-    told = {"format": 1, "name": name, "id": name, "started": 1.0, "ended": 9.0, "state": "finished"}
-    told |= {"config": dict(config), "summary": dict(summary), **more}
-    (path / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    description = {"format": 1, "name": name, "id": name, "started": 1.0, "ended": 9.0, "state": "finished"}
+    description |= {"config": dict(config), "summary": dict(summary), **more}
+    (path / "run.json").write_text(json.dumps(description), encoding="utf-8")
     return path
 
 
 def mindspore(folder, name="mindspore"):
     path = folder / name
     path.mkdir(parents=True)
-    for kept, called in (
+    for suffix, called in (
         ("_MS", "10.host_MS"),
         ("_lineage", "10.host_MS_lineage"),
         ("_eval_lineage", "11.host_MS_lineage"),
     ):
-        shutil.copy(GOLDEN / f"collector{kept}", path / f"events.summary.{called}")
+        shutil.copy(GOLDEN / f"collector{suffix}", path / f"events.summary.{called}")
     return path
 
 
@@ -192,11 +192,18 @@ def trials(many, seed=0):
 
 
 def test_the_settings_that_matter_come_first_and_those_that_do_not_weigh_nothing():
-    made = importance(trials(120))
-    assert [row.name for row in made.rows[:2]] == ["lr", "optimizer"] and made.explained > 0.6 and not made.note
-    shares = {row.name: row.share for row in made.rows}
+    importances = importance(trials(120))
+    assert (
+        [row.name for row in importances.rows[:2]] == ["lr", "optimizer"]
+        and importances.explained > 0.6
+        and not importances.note
+    )
+    shares = {row.name: row.share for row in importances.rows}
     assert shares["width"] < 0.05 and "epochs" not in shares and math.isclose(sum(shares.values()), 1)
-    assert repr(made).startswith("What matters for accuracy, by 120 runs") and made.as_dict()["rows"][0]["name"] == "lr"
+    assert (
+        repr(importances).startswith("What matters for accuracy, by 120 runs")
+        and importances.as_dict()["rows"][0]["name"] == "lr"
+    )
 
 
 def test_a_logarithm_of_a_setting_changes_nothing_and_the_same_seed_gives_the_same():
@@ -226,8 +233,8 @@ def _settings(table):
     ],
 )
 def test_where_nothing_can_be_said_of_what_matters_that_is_said(table, said):
-    made = importance(table)
-    assert not made.rows and said in made.note and said in repr(made)
+    importances = importance(table)
+    assert not importances.rows and said in importances.note and said in repr(importances)
 
 
 def test_what_is_learned_from_noise_says_that_it_is():
@@ -256,10 +263,10 @@ def test_two_runs_differ_in_settings_code_and_graph(tmp_path):
     run(tmp_path, "second", {"learning_rate": 0.2}, {"loss": 1.0}, code={"In [1]": "a = 1\nb = 2"})
     run(tmp_path, "third", {"learning_rate": 0.2}, {"loss": 3.0}, code={"In [1]": "a = 1\nb = 3"})
     runs = Runs(tmp_path)
-    made = runs.difference("second", "third")
-    assert [(c.name, c.first, c.second) for c in made.changes] == [("loss", 1.0, 3.0)] and made.same == 1
-    assert "-b = 2" in made.code and "+b = 3" in made.code and made.graph is None
-    assert "metric loss: 1.0, 3.0" in repr(made)
+    difference = runs.difference("second", "third")
+    assert [(c.name, c.first, c.second) for c in difference.changes] == [("loss", 1.0, 3.0)] and difference.same == 1
+    assert "-b = 2" in difference.code and "+b = 3" in difference.code and difference.graph is None
+    assert "metric loss: 1.0, 3.0" in repr(difference)
     alike = Difference(runs["first"], runs["first"], ("x", "y"))
     assert not alike.changes and alike.code is None
     assert alike.graph.counts()["same"] == len(alike.graphs["x"]) > 5 and first.exists()
@@ -269,8 +276,8 @@ def test_a_thinned_curve_keeps_its_least_and_its_largest():
     steps = np.arange(10_000)
     values = np.sin(steps / 500)
     values[1234], values[4321], values[7777] = 9.0, -9.0, np.nan
-    at, kept = thinned(steps, values, 200)
-    assert len(at) <= 210 and np.nanmax(kept) == 9 and np.nanmin(kept) == -9 and (np.diff(at) > 0).all()
+    at, extremes = thinned(steps, values, 200)
+    assert len(at) <= 210 and np.nanmax(extremes) == 9 and np.nanmin(extremes) == -9 and (np.diff(at) > 0).all()
 
 
 def test_two_threads_that_look_at_a_folder_see_whole_tables(tmp_path):
@@ -280,8 +287,8 @@ def test_two_threads_that_look_at_a_folder_see_whole_tables(tmp_path):
         while not ended.is_set():
             runs.refresh()
             try:
-                made = of_runs(runs)
-                faults.extend(c["key"] for c in made["columns"] if len(c["values"]) != len(made["names"]))
+                tables = of_runs(runs)
+                faults.extend(c["key"] for c in tables["columns"] if len(c["values"]) != len(tables["names"]))
             except Exception as error:
                 faults.append(repr(error))
 

@@ -41,7 +41,7 @@ def record(body):
     return length + struct.pack("<I", masked_crc32c(length)) + body + struct.pack("<I", masked_crc32c(body))
 
 
-def written(folder, *bodies, name=FILE):
+def write_run(folder, *bodies, name=FILE):
     folder.mkdir(exist_ok=True)
     with open(folder / name, "ab") as file:
         file.write(b"".join(map(record, bodies)))
@@ -53,32 +53,32 @@ def steps_of(run, tag="loss"):
 
 
 def test_scalars_are_those_that_were_written_in_whatever_mixture(tmp_path):
-    rng, wanted, bodies = np.random.default_rng(3), {}, []
+    rng, expected, bodies = np.random.default_rng(3), {}, []
     for step in [*range(1, 40), *range(120, 180), *range(16380, 16390)]:  # steps of one, two and three bytes
         tags = [["loss"], ["loss", "accuracy"], ["a/b"]][rng.integers(3)]
         row = {tag: float(np.float32(rng.normal())) for tag in tags}
         for tag, value in row.items():
-            wanted.setdefault(tag, []).append((step, 1.7e9 + step, value))
+            expected.setdefault(tag, []).append((step, 1.7e9 + step, value))
         bodies.append(event(step, *(number(*pair) for pair in row.items())))
-    run = Run(written(tmp_path / "r", *bodies))
-    assert set(run.tags["scalar"]) == set(wanted) and not run.problems
-    for tag, rows in wanted.items():
+    run = Run(write_run(tmp_path / "r", *bodies))
+    assert set(run.tags["scalar"]) == set(expected) and not run.problems
+    for tag, rows in expected.items():
         assert list(zip(*run.scalar(tag), strict=True)) == rows
-    assert run.summary == {tag: rows[-1][2] for tag, rows in wanted.items()}
+    assert run.summary == {tag: rows[-1][2] for tag, rows in expected.items()}
 
 
 def test_what_is_appended_comes_with_the_next_refresh_and_a_torn_record_when_it_is_whole(tmp_path):
-    folder = written(tmp_path / "r", event(1, number("loss", 1)))
+    folder = write_run(tmp_path / "r", event(1, number("loss", 1)))
     run = Run(folder)
     assert steps_of(run) == [1] and run.refresh() is False
-    whole = record(event(2, number("loss", 0.5)))
-    for at in range(len(whole) - 1):
+    data = record(event(2, number("loss", 0.5)))
+    for at in range(len(data) - 1):
         with open(folder / FILE, "ab") as file:
-            file.write(whole[at : at + 1])
+            file.write(data[at : at + 1])
         run.refresh()
         assert steps_of(run) == [1] and not run.problems
     with open(folder / FILE, "ab") as file:
-        file.write(whole[-1:])
+        file.write(data[-1:])
     assert run.refresh() is True and steps_of(run) == [1, 2]
 
 
@@ -99,15 +99,15 @@ def test_a_broken_record_is_left_out_and_a_broken_length_ends_the_file(tmp_path)
 
 def test_records_that_are_no_events_give_a_sentence(tmp_path):
     hostile = [b"\xff" * 9, b"\x0a\xff\x01", event(1, part(1, part(9, b"\x0a\x7f"))), b"\x10" + b"\xff" * 11]
-    run = Run(written(tmp_path / "r", *hostile, event(2, number("loss", 2))))
+    run = Run(write_run(tmp_path / "r", *hostile, event(2, number("loss", 2))))
     assert steps_of(run) == [2] and run.problems
     assert all(run.histograms(tag) == [] for tag in run.tags["histogram"])
 
 
 def test_a_resumed_training_takes_the_place_of_what_it_repeats(tmp_path):
-    folder = written(tmp_path / "r", *(event(step, number("loss", 1)) for step in range(1, 8)))
+    folder = write_run(tmp_path / "r", *(event(step, number("loss", 1)) for step in range(1, 8)))
     later = FILE.replace("1700000000", "1700000900")
-    written(folder, *(event(step, number("loss", 2)) for step in range(5, 10)), name=later)
+    write_run(folder, *(event(step, number("loss", 2)) for step in range(5, 10)), name=later)
     run = Run(folder)
     assert steps_of(run) == list(range(1, 10)) and run.scalar("loss").values.tolist() == [1] * 4 + [2] * 5
 
@@ -116,24 +116,26 @@ def test_what_another_tag_had_behind_the_step_of_a_resumption_goes_too(tmp_path)
     def both(step, value):
         return event(step, number("loss", value), number("rate", value))
 
-    folder = written(tmp_path / "r", *(both(step, 1) for step in range(1, 8)), event(6, number("eval", 1)))
+    folder = write_run(tmp_path / "r", *(both(step, 1) for step in range(1, 8)), event(6, number("eval", 1)))
     Run(folder)
     later = FILE.replace("1700000000", "1700000900")
-    written(folder, *(event(step, number("loss", 2)) for step in range(5, 8)), event(9, number("rate", 2)), name=later)
+    write_run(
+        folder, *(event(step, number("loss", 2)) for step in range(5, 8)), event(9, number("rate", 2)), name=later
+    )
     run = Run(folder)
     assert steps_of(run) == list(range(1, 8)) and run.scalar("rate").steps.tolist() == [1, 2, 3, 4, 9]
     assert "eval" not in run.tags["scalar"]
     beside = FILE.replace("1700000000", "1700001000")
-    written(folder, *(event(step, number("accuracy", 1)) for step in (1, 2)), name=beside)
+    write_run(folder, *(event(step, number("accuracy", 1)) for step in (1, 2)), name=beside)
     assert run.refresh() and steps_of(run) == list(range(1, 8))  # tags that no other has replace nothing
 
 
 def test_a_file_that_was_written_anew_is_read_anew(tmp_path):
-    folder = written(tmp_path / "r", *(event(step, number("loss", 1)) for step in range(1, 8)))
+    folder = write_run(tmp_path / "r", *(event(step, number("loss", 1)) for step in range(1, 8)))
     run = Run(folder)
     assert len(steps_of(run)) == 7
     (folder / FILE).unlink()
-    written(folder, event(1, number("loss", 3)))
+    write_run(folder, event(1, number("loss", 3)))
     assert run.refresh() and run.scalar("loss").values.tolist() == [3]
 
 
@@ -147,11 +149,13 @@ def test_images_histograms_and_tensors_are_read_when_asked_for(tmp_path):
     ]
     tensor = encode(SCHEMA, "TensorProto", {"dims": [3, 2], "data_type": 11, "raw_data": bytes(16)})
     wrong = event(8, part(1, part(1, b"t") + part(8, tensor)))
-    run = Run(written(tmp_path / "r", summary_event(1.7e9, 7, values), wrong))
-    (picture,), (found,), (array,) = run.images("pic"), run.histograms("w"), run.tensors("t")
+    run = Run(write_run(tmp_path / "r", summary_event(1.7e9, 7, values), wrong))
+    (picture,), (result,), (array,) = run.images("pic"), run.histograms("w"), run.tensors("t")
     assert (picture.step, picture.png, picture.width, picture.height) == (7, b"png", 3, 2)
     assert (
-        found.edges.tolist() == [-1, 0, 2] and found.counts.tolist() == [4, 6] and (found.nan, found.mean) == (1, 0.5)
+        result.edges.tolist() == [-1, 0, 2]
+        and result.counts.tolist() == [4, 6]
+        and (result.nan, result.mean) == (1, 0.5)
     )
     assert array.array.tolist() == [[0, 1], [2, 3]] and steps_of(run) == [7]
     assert "is damaged" in run.problems[0]
@@ -176,7 +180,7 @@ def test_what_mindspore_wrote_is_read_with_graphs_and_lineage(tmp_path):
 
 
 def test_run_json_says_what_the_run_is_and_a_dead_process_interrupts_it(tmp_path):
-    folder = written(tmp_path / "r", event(1, number("loss", 1)))
+    folder = write_run(tmp_path / "r", event(1, number("loss", 1)))
     said = {"name": "first", "id": "a1", "started": 5.0, "ended": None, "state": "running", "config": {"lr": 0.1}}
     said |= {"host": platform.node(), "pid": os.getpid(), "summary": {"loss": 9.0}}
     (folder / "run.json").write_text(json.dumps(said))
@@ -194,9 +198,9 @@ def test_run_json_says_what_the_run_is_and_a_dead_process_interrupts_it(tmp_path
 def test_times_and_edges_that_are_no_numbers_reach_no_view_as_such(tmp_path):
     wide = Histogram(np.array([-1e307, 1e307]), np.array([3]), -1e307, 1e307, 0.0, 3)
     bodies = [summary_event(time, 1, [("w", "histogram", wide)]) for time in (float("nan"), float("inf"))]
-    run = Run(written(tmp_path / "r", *bodies))
+    run = Run(write_run(tmp_path / "r", *bodies))
     assert (run.started, run.ended) == (None, None) and len(run.histograms("w")) == 2
-    assert b"NaN" not in (made := payload.full_state([run], "r")) and b"Infinity" not in made
+    assert b"NaN" not in (state := payload.full_state([run], "r")) and b"Infinity" not in state
 
 
 def test_what_is_no_folder_is_refused(tmp_path):
@@ -205,7 +209,7 @@ def test_what_is_no_folder_is_refused(tmp_path):
 
 
 def test_a_folder_that_is_gone_is_said_once_and_what_was_read_of_it_stays(tmp_path):
-    folder = written(tmp_path / "r", *(event(step, number("loss", 1.0)) for step in (1, 2)))
+    folder = write_run(tmp_path / "r", *(event(step, number("loss", 1.0)) for step in (1, 2)))
     run = Run(folder)
     assert steps_of(run) == [1, 2]
     folder.rename(tmp_path / "elsewhere")

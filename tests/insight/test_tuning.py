@@ -32,14 +32,14 @@ def bowl(run):
 
 
 def test_each_trial_is_a_run_with_its_settings_and_its_value(optuna, tmp_path):
-    made = msnb.tune(bowl, SPACE, 6, name="bowl", folder=tmp_path, seed=3)
+    tuning = msnb.tune(bowl, SPACE, 6, name="bowl", folder=tmp_path, seed=3)
     runs = Runs(tmp_path / "bowl")
     assert runs.names == [f"{i:04d}" for i in range(6)] and all(run.state == "finished" for run in runs)
     for run in runs:
         assert run.summary["value"] == pytest.approx(bowl(run), rel=1e-6)
         assert run.config["many"] in (2, 4, 6, 8) and run.config["kind"] in "ab" and 1e-4 <= run.config["rate"] <= 0.1
-    assert made.best.summary["value"] == min(run.summary["value"] for run in runs)
-    assert repr(made).startswith("6 trials in") and made.goal == "minimize" and len(made.study.trials) == 6
+    assert tuning.best.summary["value"] == min(run.summary["value"] for run in runs)
+    assert repr(tuning).startswith("6 trials in") and tuning.goal == "minimize" and len(tuning.study.trials) == 6
 
 
 def test_a_study_goes_on_with_what_its_runs_have_found(optuna, tmp_path):
@@ -65,10 +65,10 @@ def test_a_trial_that_is_worse_than_the_others_is_ended(optuna, tmp_path):
             seen.append(run.name)
             run.log({"val": {"loss": len(set(seen)) + step}}, step)
 
-    made = msnb.tune(slow, {"x": (0.0, 1.0)}, 8, folder=tmp_path, target="val/loss", seed=1)
-    states = [run.state for run in made.runs]
+    tuning = msnb.tune(slow, {"x": (0.0, 1.0)}, 8, folder=tmp_path, target="val/loss", seed=1)
+    states = [run.state for run in tuning.runs]
     assert states[:4] == ["finished"] * 4 and states[-1] == "interrupted" and seen.count("0007") < 4
-    assert made.runs["0000"].summary["val/loss"] == 4 and made.best.name == "0000"
+    assert tuning.runs["0000"].summary["val/loss"] == 4 and tuning.best.name == "0000"
     again = msnb.tune(slow, {"x": (0.0, 1.0)}, 8, folder=tmp_path, target="val/loss")
     assert len(again.runs) == 8 and len(again.study.trials) == 8
 
@@ -81,20 +81,20 @@ def test_what_fails_ends_the_tuning_unless_it_is_to_be_caught_and_is_not_counted
     with pytest.raises(FloatingPointError, match="diverged"):
         msnb.tune(fails, {"x": (0.0, 1.0)}, 2, folder=tmp_path)
     assert [run.state for run in Runs(tmp_path)] == ["failed"]
-    made = msnb.tune(fails, {"x": (0.0, 1.0)}, 2, folder=tmp_path, catch=(FloatingPointError,))
-    assert [run.state for run in made.runs] == ["failed"] * 3 and "none has a value" in repr(made)
+    tuning = msnb.tune(fails, {"x": (0.0, 1.0)}, 2, folder=tmp_path, catch=(FloatingPointError,))
+    assert [run.state for run in tuning.runs] == ["failed"] * 3 and "none has a value" in repr(tuning)
     with pytest.raises(TypeError, match="did neither"):
         msnb.tune(lambda run: None, {"x": (0.0, 1.0)}, folder=tmp_path, name="other")
 
 
 def test_who_shows_runs_is_told_of_each_trial(optuna, tmp_path):
-    told = []
-    undo = live_views.by(lambda runs, target, goal: lambda: told.append((len(runs), target, goal)))
+    received = []
+    undo = live_views.by(lambda runs, target, goal: lambda: received.append((len(runs), target, goal)))
     try:
         msnb.tune(bowl, SPACE, 2, folder=tmp_path, target="val_acc")
     finally:
         undo()
-    assert told == [(1, "val_acc", "maximize"), (2, "val_acc", "maximize"), (2, "val_acc", "maximize")]
+    assert received == [(1, "val_acc", "maximize"), (2, "val_acc", "maximize"), (2, "val_acc", "maximize")]
 
 
 @pytest.mark.parametrize(

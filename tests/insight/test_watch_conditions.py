@@ -203,24 +203,24 @@ CHANNELS = {
     "entry", [*WATCHPOINTS, ("WL", {"max_gt": 1}), ("GV", {"abs_mean_lt": 0.5}), ("TO", {})], ids=str
 )
 def test_channels_are_checked_one_by_one(entry):
-    whole, each = as_watchpoint(entry), as_watchpoint((entry[0], {**entry[1], "per_channel": True}))
+    watchpoint, each = as_watchpoint(entry), as_watchpoint((entry[0], {**entry[1], "per_channel": True}))
     axes = {"image": 1, "one bad channel": 1, "rows": 1, "a number": 0}
     for name, tensor in CHANNELS.items():
-        axis = 0 if whole.condition.target in ("weight", "gradient") else axes[name]
+        axis = 0 if watchpoint.condition.target in ("weight", "gradient") else axes[name]
         channels = np.moveaxis(tensor, axis, 0) if tensor.ndim else tensor.reshape(1)
-        expected = [i for i, channel in enumerate(channels) if check(whole, channel).met]
+        expected = [i for i, channel in enumerate(channels) if check(watchpoint, channel).met]
         verdict = check(each, tensor)
         assert sorted({i for those in verdict.channels.values() for i in those}) == expected, name
         assert bool(verdict.met) == bool(expected), name
-        if (verdict.met or verdict.error_code) and not whole.condition.is_overflow:
+        if (verdict.met or verdict.error_code) and not watchpoint.condition.is_overflow:
             assert rings(each, jnp.asarray(tensor)), name
 
 
 def test_the_alarm_of_a_channel_that_has_not_changed_rings():
     before = TENSORS["normal"]
     after = before * np.array([[1.0], [2.0], [3.0], [4.0]], np.float32)
-    whole, each = as_watchpoint("WNC"), as_watchpoint(("WNC", {"per_channel": True}))
-    assert not check(whole, after, before).met and not rings(whole, jnp.asarray(after), jnp.asarray(before))
+    watchpoint, each = as_watchpoint("WNC"), as_watchpoint(("WNC", {"per_channel": True}))
+    assert not check(watchpoint, after, before).met and not rings(watchpoint, jnp.asarray(after), jnp.asarray(before))
     assert check(each, after, before).channels == {"rtol": (0,)}
     assert rings(each, jnp.asarray(after), jnp.asarray(before))
 

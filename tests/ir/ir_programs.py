@@ -8,7 +8,7 @@ from jax import lax
 
 
 def operator(name):
-    """An operator as the core makes it: a jit of that name."""
+    """Return an operator as the core makes it: a jit of that name."""
 
     def wrap(function):
         function.__name__ = name
@@ -77,7 +77,7 @@ def step(weights, moments, x):
 
 @functools.cache
 def traced(kind="forward", layers=3, width=4):
-    """A jaxpr: "forward" or a whole training "step"."""
+    """Return a jaxpr: "forward" or a whole training "step"."""
     weights = [jnp.ones((width, width), jnp.float32)] * layers
     x = jnp.ones((2, width), jnp.float32)
     if kind == "forward":
@@ -86,7 +86,7 @@ def traced(kind="forward", layers=3, width=4):
 
 
 def inputs(kind="forward", layers=3):
-    """The description of its inputs, as `Program.inputs` gives it."""
+    """Return the description of its inputs, as `Program.inputs` gives it."""
     weights = [("param", f"fc{index}.weight", True) for index in range(layers)]
     moments = [("param", f"moments.fc{index}.weight", False) for index in range(layers)] if kind == "step" else []
     return [*weights, *moments, ("arg", "x")]

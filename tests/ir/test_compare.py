@@ -12,14 +12,14 @@ def graph_of(layers, width=4, kind="forward"):
 
 
 def test_a_graph_is_the_same_as_itself():
-    made = ir.compare(graph_of(3), graph_of(3))
-    assert made.counts() == {"same": 6, "changed": 0, "fused": 0, "removed": 0, "added": 0}
-    assert made.links == [(number, number) for number in range(6)]
+    comparison = ir.compare(graph_of(3), graph_of(3))
+    assert comparison.counts() == {"same": 6, "changed": 0, "fused": 0, "removed": 0, "added": 0}
+    assert comparison.links == [(number, number) for number in range(6)]
 
 
 def test_an_added_layer_is_the_only_thing_that_is_added():
-    made = ir.compare(graph_of(3), graph_of(4))
-    assert made.counts()["added"] == 2 and made.counts()["removed"] == 0
+    comparison = ir.compare(graph_of(3), graph_of(4))
+    assert comparison.counts()["added"] == 2 and comparison.counts()["removed"] == 0
     assert ir.compare(graph_of(4), graph_of(3)).counts()["removed"] == 2
 
 
@@ -55,17 +55,17 @@ def test_a_renamed_layer_is_still_the_same_layer():
             return programs.relu(programs.dense("renamed", x, w))
 
     args = jnp.ones((4, 4)), jnp.ones((2, 4))
-    made = ir.compare(ir.read(jax.make_jaxpr(one)(*args)), ir.read(jax.make_jaxpr(two)(*args)))
-    assert made.counts()["same"] == 2 and not made.counts()["added"]
+    comparison = ir.compare(ir.read(jax.make_jaxpr(one)(*args)), ir.read(jax.make_jaxpr(two)(*args)))
+    assert comparison.counts()["same"] == 2 and not comparison.counts()["added"]
 
 
 def test_primitives_belong_to_the_operator_they_are_part_of():
     traced = graph_of(2)
     opened = ir.read(programs.traced("forward", 2), "Net", programs.inputs("forward", 2), expand=True)
-    made = ir.compare(traced, opened)
-    assert set(made.first) == {"same"}
+    comparison = ir.compare(traced, opened)
+    assert set(comparison.first) == {"same"}
     back = ir.compare(opened, traced)
-    assert sorted((b, a) for a, b in back.links) == made.links
+    assert sorted((b, a) for a, b in back.links) == comparison.links
 
 
 def test_kernels_of_a_compiled_program_belong_to_what_was_fused_into_them():
@@ -73,8 +73,8 @@ def test_kernels_of_a_compiled_program_belong_to_what_was_fused_into_them():
     args = weights, weights, jnp.ones((4, 8), jnp.float32)
     traced = ir.read(jax.make_jaxpr(programs.step)(*args), "Net")
     compiled = ir.read_hlo(jax.jit(programs.step).lower(*args).compile().as_text(), "Net")
-    made = ir.compare(traced, compiled)
-    assert made.first.count("only") <= 1
+    comparison = ir.compare(traced, compiled)
+    assert comparison.first.count("only") <= 1
     nodes, kernels = list(traced.all_nodes()), list(compiled.all_nodes())
-    for number, kernel in made.links:
+    for number, kernel in comparison.links:
         assert (nodes[number].scope, nodes[number].op) in {origin[:2] for origin in kernels[kernel].origins}

@@ -26,15 +26,15 @@ def running(differences):
 def test_what_is_packed_can_be_read_again():
     graph = graph_of(3)
     data = json.loads(gzip.decompress(pack([stage(graph)])))
-    (made,) = data["stages"]
-    signatures = running(made["nodes"]["sig"])
-    assert [made["sigs"][number][0] for number in signatures] == [node.name for node in graph.all_nodes()]
+    (result,) = data["stages"]
+    signatures = running(result["nodes"]["sig"])
+    assert [result["sigs"][number][0] for number in signatures] == [node.name for node in graph.all_nodes()]
     tree = Hierarchy(graph)
-    homes = running(made["nodes"]["scope"])
-    assert [made["scopes"]["name"][home] for home in homes] == [tree.home[node.id].name for node in graph.all_nodes()]
-    inputs = iter(made["nodes"]["ins"])
+    homes = running(result["nodes"]["scope"])
+    assert [result["scopes"]["name"][home] for home in homes] == [tree.home[node.id].name for node in graph.all_nodes()]
+    inputs = iter(result["nodes"]["ins"])
     for number, node in enumerate(graph.all_nodes()):
-        for kind, source in zip(made["sigs"][signatures[number]][1], node.inputs, strict=False):
+        for kind, source in zip(result["sigs"][signatures[number]][1], node.inputs, strict=False):
             if not kind.startswith("="):
                 reference = next(inputs)
                 expected = -1 - graph.parameters.index(source) if source in graph.parameters else number - source.id
@@ -54,29 +54,30 @@ def test_a_loop_reads_what_stands_outside_it():
     def program(x, y):
         return jax.lax.fori_loop(0, 3, lambda i, v: programs.add(v, y), programs.relu(x))
 
-    made = stage(ir.read(jax.make_jaxpr(program)(jnp.ones(3), jnp.ones(3))))
-    assert made["extra"], "the results of the body flow into the loop"
-    assert all(reference >= -len(made["params"]) for reference in made["nodes"]["ins"])
+    stage_data = stage(ir.read(jax.make_jaxpr(program)(jnp.ones(3), jnp.ones(3))))
+    assert stage_data["extra"], "the results of the body flow into the loop"
+    assert all(reference >= -len(stage_data["params"]) for reference in stage_data["nodes"]["ins"])
 
 
 def test_a_folded_copy_stands_for_every_node_and_keeps_the_sums():
     graph = graph_of(200)
-    whole, folded = stage(graph), stage(graph, folded=True)
+    unfolded, folded = stage(graph), stage(graph, folded=True)
     assert sum(folded["nodes"]["times"]) == len(graph)
     assert len(folded["nodes"]["times"]) < len(graph) / 10
 
-    def total(made):
-        times = made["nodes"].get("times") or [1] * len(graph)
+    def total(result):
+        times = result["nodes"].get("times") or [1] * len(graph)
         return sum(
-            made["sigs"][number][4] * many for number, many in zip(running(made["nodes"]["sig"]), times, strict=True)
+            result["sigs"][number][4] * many
+            for number, many in zip(running(result["nodes"]["sig"]), times, strict=True)
         )
 
-    assert abs(total(whole) - total(folded)) <= 0.01 * total(whole)
-    assert len(folded["scopes"]["name"]) == len(folded["scopes"]["count"]) < len(whole["scopes"]["name"])
+    assert abs(total(unfolded) - total(folded)) <= 0.01 * total(unfolded)
+    assert len(folded["scopes"]["name"]) == len(folded["scopes"]["count"]) < len(unfolded["scopes"]["name"])
 
 
 def test_a_folded_copy_keeps_the_sums_of_columns():
     graph = graph_of(200)
     column = check_column("time", {"values": [1.0] * len(graph)}, len(graph))
-    made = stage(graph, columns={"time": column}, folded=True)["columns"]["time"]
-    assert made["scopes"][0] == len(graph) > 10 * len(made["values"])
+    stage_data = stage(graph, columns={"time": column}, folded=True)["columns"]["time"]
+    assert stage_data["scopes"][0] == len(graph) > 10 * len(stage_data["values"])

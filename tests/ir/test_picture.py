@@ -18,8 +18,8 @@ def tree(kind="step", layers=3):
     return Hierarchy(ir.read(programs.traced(kind, layers), "Net", programs.inputs(kind, layers)))
 
 
-def scopes(made, kind):
-    return [scope for scope in made.root.scopes() if scope.kind == kind]
+def scopes(hierarchy, kind):
+    return [scope for scope in hierarchy.root.scopes() if scope.kind == kind]
 
 
 def test_a_cell_that_is_called_several_times_is_several_boxes():
@@ -35,8 +35,8 @@ def test_gradients_take_the_names_of_the_calls_they_belong_to():
 
 
 def test_repeated_blocks_are_folded_in_both_lanes():
-    made = tree("step", 12)
-    folds = scopes(made, FOLD)
+    hierarchy = tree("step", 12)
+    folds = scopes(hierarchy, FOLD)
     assert any(len(fold.children) >= 11 for fold in folds)
 
 
@@ -52,21 +52,21 @@ def test_clipped_gradients_are_one_crowd_for_each_step_of_the_clipping():
             total = programs.add(total, square(cast(grad)))
         return [cast(scale(grad, total)) for grad in grads]
 
-    made = Hierarchy(ir.read(jax.make_jaxpr(step)(*[jnp.ones(())] * 14), "Net"))
-    crowds = [(crowd.name, len(crowd.children)) for crowd in scopes(made, CROWD)]
+    hierarchy = Hierarchy(ir.read(jax.make_jaxpr(step)(*[jnp.ones(())] * 14), "Net"))
+    crowds = [(crowd.name, len(crowd.children)) for crowd in scopes(hierarchy, CROWD)]
     assert sorted(crowds) == [("Cast", 14), ("Cast", 14), ("Mul", 14), ("Square", 14)]
-    (total,) = scopes(made, FOLD)
-    assert total.name == "Add" and len(total.children) == 13 and len(made.root.children[0].children) == 5
+    (total,) = scopes(hierarchy, FOLD)
+    assert total.name == "Add" and len(total.children) == 13 and len(hierarchy.root.children[0].children) == 5
 
 
 def test_two_graphs_are_folded_alike_up_to_where_they_differ():
     old, new = (ir.read(programs.traced("forward", n), "Net", programs.inputs("forward", n)) for n in (12, 14))
     compared = ir.compare(old, new)
     trees = Hierarchy(old, states=compared.first), Hierarchy(new, states=compared.second)
-    first, second = ([fold.name for fold in scopes(made, FOLD)] for made in trees)
+    first, second = ([fold.name for fold in scopes(hierarchy, FOLD)] for hierarchy in trees)
     assert first and first == second
-    for made, states in zip(trees, (compared.first, compared.second), strict=True):
-        for fold in scopes(made, FOLD):
+    for hierarchy, states in zip(trees, (compared.first, compared.second), strict=True):
+        for fold in scopes(hierarchy, FOLD):
             assert len({states[node.id] for node in fold.leaves()}) == 1
 
 
@@ -87,16 +87,16 @@ def test_a_scope_with_thousands_of_nodes_is_split_into_pages():
                 x = programs.add(x, x) if index % 5 else programs.matmul(x, x)
         return x
 
-    made = Hierarchy(ir.read(jax.make_jaxpr(flat)(jnp.ones((2, 2)))))
-    assert max(len(scope.children) for scope in made.root.scopes() if scope.kind not in (FOLD, CROWD)) <= 240
-    assert scopes(made, PAGE) or scopes(made, FOLD)
+    hierarchy = Hierarchy(ir.read(jax.make_jaxpr(flat)(jnp.ones((2, 2)))))
+    assert max(len(scope.children) for scope in hierarchy.root.scopes() if scope.kind not in (FOLD, CROWD)) <= 240
+    assert scopes(hierarchy, PAGE) or scopes(hierarchy, FOLD)
 
 
 def test_every_node_has_one_home_and_edges_join_siblings():
-    made = tree("step", 12)
-    assert sorted(node.id for node in made.root.leaves()) == list(range(len(made.nodes)))
-    for index, edges in made.lifted.items():
-        children = next(scope for scope in made.root.scopes() if scope.index == index).children
+    hierarchy = tree("step", 12)
+    assert sorted(node.id for node in hierarchy.root.leaves()) == list(range(len(hierarchy.nodes)))
+    for index, edges in hierarchy.lifted.items():
+        children = next(scope for scope in hierarchy.root.scopes() if scope.index == index).children
         assert all(a in children and b in children and a is not b for a, b in edges)
 
 
@@ -115,20 +115,20 @@ def test_boxes_of_a_layout_never_overlap_and_edges_point_down(seed):
     count = dice.randrange(2, 60)
     sizes = [(dice.uniform(40, 160), dice.uniform(20, 60)) for _ in range(count)]
     edges = [tuple(sorted(dice.sample(range(count), 2))) for _ in range(count * 2)]
-    places, routes, (width, height) = layered(sizes, edges)
-    boxes = [(x - w / 2, y - h / 2, x + w / 2, y + h / 2) for (x, y), (w, h) in zip(places, sizes, strict=False)]
+    centres, routes, (width, height) = layered(sizes, edges)
+    boxes = [(x - w / 2, y - h / 2, x + w / 2, y + h / 2) for (x, y), (w, h) in zip(centres, sizes, strict=False)]
     for i, a in enumerate(boxes):
         assert a[0] >= -1e-6 and a[1] >= -1e-6 and a[2] <= width + 1e-6 and a[3] <= height + 1e-6
         for b in boxes[i + 1 :]:
             assert a[2] <= b[0] + 1e-6 or b[2] <= a[0] + 1e-6 or a[3] <= b[1] + 1e-6 or b[3] <= a[1] + 1e-6
     for (a, b), points in routes.items():
-        assert points[0][1] < points[-1][1] and places[a][1] < places[b][1]
+        assert points[0][1] < points[-1][1] and centres[a][1] < centres[b][1]
 
 
 def test_a_layout_of_nothing_and_of_a_cycle():
     assert layered([], []) == ([], {}, (0.0, 0.0))
-    places, routes, _ = layered([(10, 10), (10, 10)], [(0, 1), (1, 0)])
-    assert len(places) == 2 and set(routes) == {(0, 1), (1, 0)}
+    centres, routes, _ = layered([(10, 10), (10, 10)], [(0, 1), (1, 0)])
+    assert len(centres) == 2 and set(routes) == {(0, 1), (1, 0)}
 
 
 @pytest.mark.parametrize("kind", ["forward", "step"])
@@ -147,7 +147,7 @@ def test_a_picture_has_about_as_many_boxes_as_asked_for():
 
 
 def lines(picture):
-    """(where it starts, where it ends, what ends it) of each line of a picture."""
+    """Yield (where it starts, where it ends, what ends it) of each line of a picture."""
     for path in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}path"):
         if path.get("class") == "e":
             numbers = [float(number) for number in re.findall(r"-?[\d.]+", path.get("d"))]

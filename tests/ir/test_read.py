@@ -160,10 +160,10 @@ def test_a_random_key_is_an_input_with_a_name_and_nothing_stands_for_splitting_i
     context.set_context(mode=context.GRAPH_MODE)
     net = nn.SequentialCell([nn.Dense(3, 4), nn.Dropout(), nn.Dense(4, 3), nn.Dropout()]).set_train()
     step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1)).set_train()
-    made = ir.graph(step, Tensor(np.ones((2, 3), np.float32)), Tensor(np.ones((2, 3), np.float32)))
-    assert "random key" in [parameter.name for parameter in made.parameters]
-    assert not any(node.op.startswith(("random_", "slice", "squeeze")) for node in made.all_nodes())
-    key = next(parameter for parameter in made.parameters if parameter.name == "random key")
-    dropouts = [node for node in made.all_nodes() if node.op == "Dropout" and node.direction == "forward"]
+    graph = ir.graph(step, Tensor(np.ones((2, 3), np.float32)), Tensor(np.ones((2, 3), np.float32)))
+    assert "random key" in [parameter.name for parameter in graph.parameters]
+    assert not any(node.op.startswith(("random_", "slice", "squeeze")) for node in graph.all_nodes())
+    key = next(parameter for parameter in graph.parameters if parameter.name == "random key")
+    dropouts = [node for node in graph.all_nodes() if node.op == "Dropout" and node.direction == "forward"]
     assert len(dropouts) == 2 and all(node.inputs[0] is key for node in dropouts)
-    assert all(source is not None for node in made.all_nodes() for source in node.inputs)
+    assert all(source is not None for node in graph.all_nodes() for source in node.inputs)

@@ -51,11 +51,11 @@ def test_looking_at_a_network_neither_runs_nor_changes_it():
 
 
 def test_every_stage_of_a_program_can_be_read():
-    made = stages_of(program_of(Net(), X), "Net")
-    assert [node.op for node in made["traced"].nodes][:1] == ["MatMul"]
-    assert "dot_general" in [node.op for node in made["primitives"].nodes]
-    assert all(node.instruction for node in made["optimised"].nodes)
-    assert {"fc.weight", "fc.bias", "x"} <= {node.name for node in made["optimised"].parameters}
+    stages = stages_of(program_of(Net(), X), "Net")
+    assert [node.op for node in stages["traced"].nodes][:1] == ["MatMul"]
+    assert "dot_general" in [node.op for node in stages["primitives"].nodes]
+    assert all(node.instruction for node in stages["optimised"].nodes)
+    assert {"fc.weight", "fc.bias", "x"} <= {node.name for node in stages["optimised"].parameters}
 
 
 def test_an_unknown_stage_is_refused():

@@ -25,8 +25,8 @@ class Net(nn.Cell):
 def step():
     net = Net()
     loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
-    made = nn.TrainOneStepCell(loss, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
-    return Stages(program_of(made, X, LABELS), "Step")
+    train_step = nn.TrainOneStepCell(loss, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
+    return Stages(program_of(train_step, X, LABELS), "Step")
 
 
 @pytest.mark.parametrize("stage", ["StableHLO", "optimised"])
@@ -48,10 +48,12 @@ def test_a_program_without_a_gradient_is_not_differentiated():
 
 def test_traced_is_the_forward_program_of_what_is_differentiated(step):
     assert step.offered == STAGES and step.main == "differentiated"
-    traced, whole = step["traced"], step["differentiated"]
-    assert ops_of(traced) == ops_of(whole, "forward") and set(ops_of(whole, "update")) == {"ApplyMomentum"}
+    traced, differentiated = step["traced"], step["differentiated"]
+    assert ops_of(traced) == ops_of(differentiated, "forward") and set(ops_of(differentiated, "update")) == {
+        "ApplyMomentum"
+    }
     assert all(node.direction == "forward" for node in traced.all_nodes())
-    relu = [next(node for node in graph.all_nodes() if node.op == "ReLU") for graph in (traced, whole)]
+    relu = [next(node for node in graph.all_nodes() if node.op == "ReLU") for graph in (traced, differentiated)]
     assert len(relu[0].types) == 1 < len(relu[1].types), "what its gradient needs is not part of it"
     assert [node.name for node in traced.parameters if node.is_weight] == [
         "first.weight",
@@ -61,7 +63,7 @@ def test_traced_is_the_forward_program_of_what_is_differentiated(step):
     ]
     (loss,) = traced.outputs
     assert "CheckLabels" in ops_of(traced), "whether a label is no class is no result, but looked at all the same"
-    assert loss[0].op == "SparseSoftmaxCrossEntropyWithLogits" and traced.written == 0 and whole.written == 8
+    assert loss[0].op == "SparseSoftmaxCrossEntropyWithLogits" and traced.written == 0 and differentiated.written == 8
 
 
 def test_differentiating_only_adds(step):
@@ -84,11 +86,11 @@ def test_every_operator_is_found_again_in_stablehlo_and_every_operation_of_the_g
 
 def test_primitives_and_stablehlo_are_matched_by_the_primitive_that_each_operation_came_from(step):
     primitives, lowered = step["primitives"], step["StableHLO"]
-    found = compare(primitives, lowered)
-    counts = found.counts()
+    result = compare(primitives, lowered)
+    counts = result.counts()
     assert counts["same"] > 0.8 * len(primitives) and counts["removed"] < 0.1 * len(primitives)
     old, new = list(primitives.all_nodes()), list(lowered.all_nodes())
-    assert {("neg", "negate"), ("mul", "multiply")} <= {(old[a].op, new[b].op) for a, b in found.links}
+    assert {("neg", "negate"), ("mul", "multiply")} <= {(old[a].op, new[b].op) for a, b in result.links}
 
 
 def test_loops_and_branches_keep_their_bodies_in_stablehlo():

@@ -1,4 +1,4 @@
-"""What boxes are called."""
+"""Titles of boxes."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Net(nn.Cell):
         return self.body(x)
 
 
-def _called(fold):
+def titles_of_scopes(fold):
     net, x = Net(), Tensor(np.ones((2, 4), np.float32))
     step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.L1Loss()), nn.SGD(net.trainable_params(), 0.1))
     before = context.get_context("mode")
@@ -37,12 +37,12 @@ def _called(fold):
         tree = Hierarchy(ir.graph(program_of(step, x, x)), fold=fold)
     finally:
         context.set_context(mode=before)
-    found = paths(tree)
-    return {found[scope.index]: title(scope, found) for scope in tree.root.scopes() if found[scope.index]}
+    result = paths(tree)
+    return {result[scope.index]: title(scope, result) for scope in tree.root.scopes() if result[scope.index]}
 
 
 def test_a_box_has_the_path_of_its_cell_and_shows_what_the_box_around_it_does_not():
-    called = _called(fold=False)
+    called = titles_of_scopes(fold=False)
     assert called["body.2"] == "2" and called["body.2.dense"] == "dense"
     assert called["body.2.relu (2nd call)"] == "relu (2nd call)"
     assert called["loss_fn"] == "loss_fn" and called["optimizer"] == "optimizer"
@@ -51,5 +51,5 @@ def test_a_box_has_the_path_of_its_cell_and_shows_what_the_box_around_it_does_no
 
 
 def test_repeats_are_named_from_the_first_to_the_last():
-    called = _called(fold=True)
+    called = titles_of_scopes(fold=True)
     assert called["body.1 … body.3"] == "1 … 3"  # the first takes no gradient of its input

@@ -110,12 +110,12 @@ def test_an_error_that_is_none_of_a_trace_has_no_graph():
 
 
 def test_an_error_that_is_raised_in_two_traces_has_the_graph_of_the_last():
-    kept = ValueError("the same object")
+    error = ValueError("the same object")
 
     class Twice(nn.Cell):
         def construct(self, x):
             ops.relu(x)
-            raise kept
+            raise error
 
     assert [node.scope for node in before(Twice(), ones(2)).nodes] == ["Default", "Default"]
     again = before(nn.SequentialCell(nn.Tanh(), Twice()), ones(2))

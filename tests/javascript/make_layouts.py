@@ -34,7 +34,7 @@ def graphs(seed=20):
 
 
 def _residual(draw, count):
-    """A chain, and connections that skip some of it."""
+    """Return a chain, and connections that skip some of it."""
     skips = [[i, min(count - 1, i + draw.randrange(2, 6))] for i in range(count) if draw.random() < 0.3]
     return [[i, i + 1] for i in range(count - 1)] + [edge for edge in skips if edge[0] < edge[1]]
 
@@ -56,7 +56,7 @@ def _wild(draw, count):
 
 
 def _with_ports(draw, boxes, edges):
-    """The same as the inside of a scope: what enters goes to some boxes, what leaves comes from some."""
+    """Return the same as the inside of a scope: what enters goes to some boxes, what leaves comes from some."""
     above, below, count = draw.randrange(1, 4), draw.randrange(1, 3), len(boxes)
     inner = [[a + above, b + above] for a, b in edges]
     into = [[port, above + draw.randrange(count)] for port in range(above) for _ in range(draw.randrange(1, 3))]
@@ -65,7 +65,7 @@ def _with_ports(draw, boxes, edges):
 
 
 def laid_out(sizes, edges, ports):
-    """What both have to give: rank of each box, order within each rank, columns, length of each route, size of all."""
+    """Return the expected layout: rank of each box, order in each rank, columns, length of each route, total size."""
     centres, routes, size = layered([tuple(s) for s in sizes], [tuple(e) for e in edges], ports)
     heights = sorted({y for _, y in centres})
     ranks = [heights.index(y) for _, y in centres]

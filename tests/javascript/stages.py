@@ -45,12 +45,12 @@ class ResNet(nn.Cell):
 
 
 def facts(net, side):
-    """The payload of a train step's stages, and per stage and node its [lane, "scope/operator"]."""
+    """Return the payload of a train step's stages, and per stage and node its [lane, "scope/operator"]."""
     loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
     step = nn.TrainOneStepCell(loss, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
     x, labels = Tensor(np.ones((2, 1, side, side), np.float32)), Tensor(np.zeros(2, np.int32))
-    made = Stages(program_of(step, x, labels), type(net).__name__)
-    graphs = {name: made[name] for name in made.offered}
+    stages = Stages(program_of(step, x, labels), type(net).__name__)
+    graphs = {name: stages[name] for name in stages.offered}
     several = list(graphs.values())
     pairs = [(a, b) for b in range(len(several)) for a in range(b)]
     return {
@@ -66,10 +66,10 @@ def facts(net, side):
 
 def _parts(node):
     if node.kernel is not None:
-        found = [(node.scope, node.op, node.direction == "backward")]
+        results = [(node.scope, node.op, node.direction == "backward")]
     else:  # a kernel is made of several; what an operator is made of stands in a scope that is called after it
-        found = [origin[:3] for origin in node.origins] or [(node.scope, node.op, node.direction == "backward")]
-    return [f"{backward} {path}" for scope, op, backward in found for path in (scope, f"{scope}/{op}")]
+        results = [origin[:3] for origin in node.origins] or [(node.scope, node.op, node.direction == "backward")]
+    return [f"{backward} {path}" for scope, op, backward in results for path in (scope, f"{scope}/{op}")]
 
 
 def steps():

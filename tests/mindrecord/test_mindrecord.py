@@ -195,7 +195,7 @@ def test_mnist_converter_ignores_images_without_label(tmp_path):
 
 
 @pytest.fixture
-def written(monkeypatch):
+def progress_lines(monkeypatch):
     """Return a list that gets (progress label, announced rows, actual rows) of each written file."""
     lines = []
 
@@ -209,7 +209,7 @@ def written(monkeypatch):
 
 
 @pytest.mark.parametrize(("kind", "columns"), [("cifar10", 2), ("cifar100", 3)])
-def test_converters_report_the_number_of_rows_of_each_subset(kind, columns, tmp_path, monkeypatch, written):
+def test_converters_report_the_number_of_rows_of_each_subset(kind, columns, tmp_path, monkeypatch, progress_lines):
     images, numbers = np.zeros((3, 32, 32, 3), np.uint8), np.array([[1], [0], [2]])
     data = [images, *[numbers] * (columns - 1), images[:2], *[numbers[:2]] * (columns - 1)]
     for name in ("data_batch_1", "test_batch", "train", "test"):
@@ -217,18 +217,18 @@ def test_converters_report_the_number_of_rows_of_each_subset(kind, columns, tmp_
     module = importlib.import_module(f"msnb.mindrecord.tools.{kind}_to_mr")
     monkeypatch.setattr(getattr(module, kind.title()), "load_data", lambda self: data)
     getattr(module, f"{kind.title()}ToMR")(str(tmp_path), str(tmp_path / "out")).run()
-    assert written == [("writing out", 3, 3), ("writing out_test", 2, 2)]
+    assert progress_lines == [("writing out", 3, 3), ("writing out_test", 2, 2)]
     assert ds.MindDataset(str(tmp_path / "out_test"), shuffle=False).get_dataset_size() == 2
 
 
-def test_imagenet_converter_counts_files_before_reading(tmp_path, written):
+def test_imagenet_converter_counts_files_before_reading(tmp_path, progress_lines):
     (tmp_path / "map.txt").write_text("cat 0\ndog 1\n")
     for name in ("cat/a.jpg", "cat/b.JPEG", "cat/notes.txt", "dog/c.jpg"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"picture")
     (tmp_path / "dog" / "empty.jpg").touch()
     ImageNetToMR(str(tmp_path / "map.txt"), str(tmp_path), str(tmp_path / "out"), 1).run()
-    assert written == [("writing out", 4, 3)]
+    assert progress_lines == [("writing out", 4, 3)]
 
 
 def test_existing_files_are_not_overwritten(tmp_path):

@@ -39,13 +39,13 @@ TOGETHER = 10  # calls that are one program: to compile each alone takes longer
 
 @functools.cache
 def golden():
-    """{call: {name: array}}."""
-    found = {}
+    """Return {call: {name: array}}."""
+    results = {}
     with np.load(GOLDEN / "mint.npz") as store:
         for name in store:
             key, _, part = name.rpartition("/")
-            found.setdefault(key, {})[part] = store[name]
-    return found
+            results.setdefault(key, {})[part] = store[name]
+    return results
 
 
 def room(call):
@@ -85,9 +85,9 @@ def mode():
 
 def agree(call, gradients):
     """Run a call and compare its results."""
-    text, made = call
+    text, result = call
     want = golden()[key_of(*call)]
-    got, problem = mint_oracle.answer(MINT, (text, arrays_of(text, made), made), gradients)
+    got, problem = mint_oracle.answer(MINT, (text, arrays_of(text, result), result), gradients)
     assert problem is None
     assert {name for name in want if name.startswith("out")} == {name for name in got if name.startswith("out")}
     for name in want.keys() & got.keys():
@@ -149,7 +149,7 @@ class Small(msnb.nn.Cell):
         return self.out(mint.flatten(self.act(self.norm(self.conv(x))), 1))
 
 
-def trained():
+def train():
     """Return the losses of three steps, and the running statistics after them."""
     net = MINT.begin(Small())
     optimizer = mint.optim.AdamW(net.trainable_params(), lr=0.05)
@@ -167,9 +167,9 @@ def trained():
 
 def test_network_of_mint_layers_trains_equally_in_both_modes(mode):
     mode(context.PYNATIVE_MODE)
-    losses, mean, variance, count = trained()
+    losses, mean, variance, count = train()
     mode(context.GRAPH_MODE)
-    others = trained()
+    others = train()
     assert losses[0] > losses[-1] and count == others[-1] == 3
     np.testing.assert_allclose(losses, others[0], 1e-4)
     np.testing.assert_allclose(mean, others[1], 1e-4, 1e-6)

@@ -59,9 +59,9 @@ def test_three_small_batches_are_one_large_one():
 
 def test_its_operation_adds_a_share():
     weight = network().weight
-    kept = gradient_accumulation_op(4, weight, Tensor(np.full((2, 3), 8.0, np.float32)))
+    accumulated = gradient_accumulation_op(4, weight, Tensor(np.full((2, 3), 8.0, np.float32)))
     np.testing.assert_allclose(weight.asnumpy(), np.arange(6).reshape(2, 3) / 10 + 2, rtol=1e-6)
-    assert kept is weight
+    assert accumulated is weight
 
 
 @pytest.mark.parametrize("steps", [0, -1])

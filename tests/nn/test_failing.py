@@ -20,9 +20,9 @@ def mode(request):
 
 
 class Block(nn.Cell):
-    def __init__(self, taken, given):
+    def __init__(self, taken, inputs):
         super().__init__()
-        self.conv = nn.Conv2d(taken, given, 3)
+        self.conv = nn.Conv2d(taken, inputs, 3)
         self.relu = nn.ReLU()
 
     def construct(self, x):
@@ -104,7 +104,7 @@ def test_a_layer_is_shown_as_it_was_made():
 
 
 class Nothing:
-    """What no operator can compute with."""
+    """A value that no operator can compute with."""
 
 
 TAKES_ANYTHING = (
@@ -119,7 +119,7 @@ TAKES_ANYTHING = (
 
 
 def _layers():
-    """Every layer that can be made with three numbers or fewer, and these."""
+    """Yield every layer that can be made with three numbers or fewer, and these."""
     for name in nn.layer.__all__:
         kind = getattr(nn, name)
         if not isinstance(kind, type) or name in ("SequentialCell", "CellList", *TAKES_ANYTHING):

@@ -66,8 +66,8 @@ NETWORKS = {
 }
 
 
-def made(name):
-    """(network, its inputs, its graph, the graph as a Cell)."""
+def make_graph_cell(name):
+    """Return (network, its inputs, its graph, the graph as a Cell)."""
     kind, inputs = NETWORKS[name]
     net = kind().set_train(False)
     graph = ir.graph(net, *inputs)
@@ -81,7 +81,7 @@ def arrays(results):
 @pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_it_computes_what_the_network_computes(name, mode):
-    net, inputs, _, cell = made(name)
+    net, inputs, _, cell = make_graph_cell(name)
     context.set_context(mode=mode)
     for own, others in zip(arrays(cell(*inputs)), arrays(net(*inputs)), strict=True):
         np.testing.assert_array_equal(own, others)
@@ -89,7 +89,7 @@ def test_it_computes_what_the_network_computes(name, mode):
 
 @pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])
 def test_gradients_are_those_of_the_network(mode):
-    net, inputs, _, cell = made("branches")
+    net, inputs, _, cell = make_graph_cell("branches")
     context.set_context(mode=mode)
     weights = [p for p in cell.trainable_params()]
     assert {p.name for p in weights} == {p.name for p in net.trainable_params()}
@@ -102,7 +102,7 @@ def test_gradients_are_those_of_the_network(mode):
 
 
 def test_the_graph_of_the_cell_is_the_graph():
-    _, inputs, graph, cell = made("convolutions")
+    _, inputs, graph, cell = make_graph_cell("convolutions")
     again = ir.graph(cell, *inputs)
     assert [(n.op, n.attrs, n.scope, n.types) for n in again.all_nodes()] == [
         (n.op, n.attrs, n.scope, n.types) for n in graph.all_nodes()
@@ -111,7 +111,7 @@ def test_the_graph_of_the_cell_is_the_graph():
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_call_says_what_each_input_of_its_operator_was_given(name):
-    for node in made(name)[2].all_nodes():
+    for node in make_graph_cell(name)[2].all_nodes():
         op = operator_of(node)
         if op is None or node.direction != "forward":
             continue
@@ -123,7 +123,7 @@ def test_a_call_says_what_each_input_of_its_operator_was_given(name):
 
 
 def test_a_pickled_graph_runs():
-    net, inputs, graph, _ = made("branches")
+    net, inputs, graph, _ = make_graph_cell("branches")
     graph = pickle.loads(pickle.dumps(graph))
     cell = nn.GraphCell(graph, {p.name: p for p in net.get_parameters()})
     for own, others in zip(arrays(cell(*inputs)), arrays(net(*inputs)), strict=True):
@@ -131,7 +131,7 @@ def test_a_pickled_graph_runs():
 
 
 def test_what_does_not_fit_is_refused():
-    net, inputs, graph, cell = made("convolutions")
+    net, inputs, graph, cell = make_graph_cell("convolutions")
     values = {p.name: p for p in net.get_parameters()}
     with pytest.raises(ValueError, match=r"'conv.weight' has no value"):
         nn.GraphCell(graph, {k: v for k, v in values.items() if k != "conv.weight"})

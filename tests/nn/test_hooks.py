@@ -1,4 +1,4 @@
-"""What a Cell calls around `construct` and its gradient; what came of it in MindSpore 2.7.1 stands here as numbers."""
+"""Hooks of a Cell around `construct` and its gradient. The expected numbers are those of MindSpore 2.7.1."""
 
 import numpy as np
 import pytest
@@ -87,7 +87,7 @@ class Twice(nn.Cell):
 
 def test_a_recomputed_cell_gives_the_same_and_its_gradient_keeps_less():
     context.set_context(mode=context.GRAPH_MODE)
-    found, texts = [], []
+    results, texts = [], []
     for recompute in (False, True):
         ms.set_seed(3)
         net = Twice(recompute).set_train()
@@ -95,8 +95,8 @@ def test_a_recomputed_cell_gives_the_same_and_its_gradient_keeps_less():
         step = ops.GradOperation(get_all=True, get_by_list=True)(net, learnt)
         x = Tensor(np.random.RandomState(0).randn(5, 4).astype(np.float32))
         (of_x,), of_weights = step(x)
-        found.append([v.asnumpy() for v in (of_x, *of_weights, *net.untrainable_params())])
+        results.append([v.asnumpy() for v in (of_x, *of_weights, *net.untrainable_params())])
         texts.append(str(program_cache.program_of(net, x).jaxpr))
-    for plain, again in zip(*found, strict=True):
+    for plain, again in zip(*results, strict=True):
         np.testing.assert_allclose(again, plain, rtol=1e-6, atol=1e-7)
     assert ["checkpoint[" in text or "remat" in text for text in texts] == [False, True]

@@ -26,7 +26,7 @@ def _pynative_afterwards():
 
 
 def compare(name, got):
-    """What a layer gave beside what is kept of MindSpore's."""
+    """Compare the result of a layer with the golden one of MindSpore."""
     expected = {key.split("/")[1]: KEPT[key] for key in KEPT.files if key.startswith(f"{name}/")}
     assert list(expected.pop("names")) == list(got["names"])
     for key, value in expected.items():
@@ -35,26 +35,28 @@ def compare(name, got):
         np.testing.assert_allclose(got[key], value, rtol=1e-4, atol=5e-6, err_msg=key)
 
 
-def compiled(names):
-    """{name: what `golden.run` gives} of layers, all from one program."""
-    made, keys = {name: golden.made(ms, name) for name in names}, {}
+def run_layers(names):
+    """Return {name: what `golden.run` gives} of layers, all from one program."""
+    cases, keys = {name: golden.made(ms, name) for name in names}, {}
 
     def run():
-        found = {n: golden.outputs(net, x) | golden.gradients(ms, net, x, kind) for n, (net, x, kind) in made.items()}
-        keys.update({name: list(values) for name, values in found.items()})
-        return tuple(tuple(values.values()) for values in found.values())
+        results = {
+            n: golden.outputs(net, x) | golden.gradients(ms, net, x, kind) for n, (net, x, kind) in cases.items()
+        }
+        keys.update({name: list(values) for name, values in results.items()})
+        return tuple(tuple(values.values()) for values in results.values())
 
-    found = {
+    results = {
         name: {key: x.asnumpy() for key, x in zip(keys[name], values, strict=True)}
         for name, values in zip(names, ms.jit(run)(), strict=True)
     }
-    for name, (net, *_) in made.items():
-        found[name]["names"] = np.array([path for path, _ in net.parameters_and_names()])
-    return found
+    for name, (net, *_) in cases.items():
+        results[name]["names"] = np.array([path for path, _ in net.parameters_and_names()])
+    return results
 
 
 def class_of(name):
-    """A layer's class, and whether it is trained, for which its `construct` may branch."""
+    """Return a layer's class, and whether it is trained, for which its `construct` may branch."""
     expression, _, *remarks = golden.CASES[name]
     return expression.partition("(")[0], *remarks
 
@@ -71,10 +73,10 @@ COMPANIES = {
 
 
 @functools.lru_cache(2)
-def compiled_together(names):
-    """`compiled` of eight layers; nothing where one of them raises, so that each is tried alone."""
+def run_company(names):
+    """Return the results of eight layers; an empty dict if one of them raises, so that each is tried alone."""
     try:
-        return compiled(names)
+        return run_layers(names)
     except Exception:
         return {}
 
@@ -85,8 +87,8 @@ def test_a_layer_gives_what_mindspore_gives_in_a_graph(name):
     if golden.keeps_state(name):
         compare(name, golden.run(ms, name))
     else:
-        found = compiled_together(COMPANIES[name]) or compiled([name])
-        compare(name, found[name])
+        result = run_company(COMPANIES[name]) or run_layers([name])
+        compare(name, result[name])
 
 
 # Step by step each operator is its own program, which takes far longer to compile. The operators are the same, and the

@@ -175,8 +175,8 @@ def test_a_wrong_argument_is_refused(expression, error):
 
 
 def test_a_layer_of_one_operator_holds_it_where_libraries_look_for_it():
-    held = {"ReLU": "relu", "GELU": "gelu", "FastGelu": "fast_gelu", "Softmax": "softmax", "HSwish": "hswish"}
-    for name, attribute in held.items():
+    attributes = {"ReLU": "relu", "GELU": "gelu", "FastGelu": "fast_gelu", "Softmax": "softmax", "HSwish": "hswish"}
+    for name, attribute in attributes.items():
         assert isinstance(getattr(getattr(nn, name)(), attribute), ops.Primitive)
     assert nn.MaxPool1d(2).max_pool.name == "MaxPool" and nn.AvgPool2d(2).avg_pool.name == "AvgPool"
 

@@ -65,10 +65,10 @@ def test_diagonals_go_in_and_out_of_matrices(shape):
     diagonal = _f(*shape[:-2], least)
     part = np.diagonal(x, axis1=-2, axis2=-1)
     _close(nn.MatrixDiagPart()(_t(x)), part)
-    whole = nn.MatrixSetDiag()(_t(x), _t(diagonal))
-    _close(nn.MatrixDiagPart()(whole), diagonal)
+    matrix = nn.MatrixSetDiag()(_t(x), _t(diagonal))
+    _close(nn.MatrixDiagPart()(matrix), diagonal)
     rows = np.arange(least)
-    rest = whole.asnumpy().copy()
+    rest = matrix.asnumpy().copy()
     rest[..., rows, rows] = part
     np.testing.assert_allclose(rest, x)
     _close(nn.MatrixDiagPart()(nn.MatrixDiag()(_t(diagonal))), diagonal)

@@ -92,8 +92,8 @@ def test_focal_loss_of_several_places_and_of_parts_of_classes():
 def test_the_mean_leaves_out_ignored_labels():
     logits, labels = _t(np.random.RandomState(0).randn(4, 3)), [0, 1, 2, 1]
     loss = nn.CrossEntropyLoss(ignore_index=1, label_smoothing=0.2)
-    kept = [0, 2]
-    expected = loss(_t(logits.asnumpy()[kept]), _t(np.array(labels)[kept], ms.int32))
+    rows = [0, 2]
+    expected = loss(_t(logits.asnumpy()[rows]), _t(np.array(labels)[rows], ms.int32))
     assert loss(logits, _t(labels, ms.int32)).asnumpy() == pytest.approx(float(expected.asnumpy()), rel=1e-6)
 
 

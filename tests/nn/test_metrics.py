@@ -18,16 +18,16 @@ recipe = runpy.run_path(str(GOLDEN / "make_metrics.py"))
 golden = json.loads((GOLDEN / "metrics.json").read_text(encoding="utf-8"))
 
 
-def _same(found, expected):
+def _are_equal(result, expected):
     if isinstance(expected, list) and any(isinstance(part, list) for part in expected):
-        return len(found) == len(expected) and all(map(_same, found, expected))
-    return np.shape(found) == np.shape(expected) and np.allclose(found, expected, rtol=1e-6, equal_nan=True)
+        return len(result) == len(expected) and all(map(_are_equal, result, expected))
+    return np.shape(result) == np.shape(expected) and np.allclose(result, expected, rtol=1e-6, equal_nan=True)
 
 
 @pytest.mark.parametrize("case", recipe["CASES"])
 def test_a_metric_has_mindspores_value(case):
-    found = recipe["run"](ms, case)
-    assert _same(found, golden[case]), f"{found} is not {golden[case]}"
+    result = recipe["run"](ms, case)
+    assert _are_equal(result, golden[case]), f"{result} is not {golden[case]}"
 
 
 @pytest.mark.parametrize("batch", [128, 3])
@@ -99,11 +99,11 @@ def test_a_classification_metric_has_the_value_of_its_definition(metric, expecte
 @pytest.mark.parametrize("metric", [nn.Accuracy(), nn.Precision(), nn.Recall(), nn.F1(), nn.Top1CategoricalAccuracy()])
 def test_batches_add_up(metric):
     scores, labels = np.random.RandomState(0).rand(8, 3), np.arange(8) % 3
-    whole = metric(scores, labels)
+    of_all_rows = metric(scores, labels)
     metric.clear()
     for part in (slice(0, 3), slice(3, 8)):
         metric.update(scores[part], labels[part])
-    np.testing.assert_allclose(metric.eval(), whole)
+    np.testing.assert_allclose(metric.eval(), of_all_rows)
 
 
 def test_multilabel_looks_at_every_label():
@@ -152,8 +152,8 @@ def test_metrics_come_as_a_dict_a_set_or_not_at_all():
 
     assert get_metrics(None) is None
     assert isinstance(get_metrics({"acc"})["acc"], nn.Accuracy)
-    given = {"a": nn.Accuracy()}
-    assert get_metrics(given) is given
+    metrics = {"a": nn.Accuracy()}
+    assert get_metrics(metrics) is metrics
     for wrong in ("acc", {"a": "acc"}, {1: nn.Accuracy()}):
         with pytest.raises(TypeError):
             get_metrics(wrong)

@@ -23,13 +23,13 @@ def test_parts_of_a_batch_give_the_sum_or_the_mean_of_their_losses(mode, cls, sh
     data, label = Tensor(DATA), Tensor(np.ones((4, 1), np.float32))
     net = network()
     loss = nn.WithLossCell(net, nn.MSELoss())
-    whole, parts = ([*net.get_parameters()], cls(loss, 2))
+    parameters, parts = ([*net.get_parameters()], cls(loss, 2))
     expected = float(loss(data, label))  # a mean over equal parts
-    value, grads = ops.value_and_grad(parts, None, ms.ParameterTuple(whole))(data, label)
+    value, grads = ops.value_and_grad(parts, None, ms.ParameterTuple(parameters))(data, label)
     assert float(value) == pytest.approx(2 * share * expected)
-    reference = ops.grad(loss, None, ms.ParameterTuple(whole))(data, label)
-    for found, wanted in zip(grads, reference):
-        np.testing.assert_allclose(found.asnumpy(), 2 * share * wanted.asnumpy(), rtol=1e-5)
+    reference = ops.grad(loss, None, ms.ParameterTuple(parameters))(data, label)
+    for result, target in zip(grads, reference):
+        np.testing.assert_allclose(result.asnumpy(), 2 * share * target.asnumpy(), rtol=1e-5)
     with pytest.raises(ValueError, match="equal parts"):
         cls(loss, 3)(data, label)
 
@@ -48,11 +48,11 @@ def test_value_and_gradients_are_those_of_grad_operation(mode, get_all, get_by_l
     expected = ops.GradOperation(**flags)(net, weights)(data, sens) if get_by_list else None
     expected = expected if get_by_list else ops.GradOperation(**flags)(net)(data, sens)
 
-    def same(found, wanted):
-        if isinstance(wanted, tuple):
-            assert len(found) == len(wanted) and all(same(f, w) for f, w in zip(found, wanted))
+    def same(result, target):
+        if isinstance(target, tuple):
+            assert len(result) == len(target) and all(same(f, w) for f, w in zip(result, target))
             return True
-        return np.allclose(found.asnumpy(), wanted.asnumpy())
+        return np.allclose(result.asnumpy(), target.asnumpy())
 
     assert same(grads, expected)
 

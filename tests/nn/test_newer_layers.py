@@ -42,9 +42,9 @@ def test_what_it_computes(net, x, wanted, mode):
 )
 def test_whole_channels_go(make, shape, mode):
     context.set_context(mode=mode)
-    found = make(0.25).set_train()(Tensor(np.ones(shape, np.float32))).asnumpy()
-    channels = found.reshape(2000, -1)
-    assert set(np.unique(found)) == {np.float32(0), np.float32(1 / 0.75)}
+    result = make(0.25).set_train()(Tensor(np.ones(shape, np.float32))).asnumpy()
+    channels = result.reshape(2000, -1)
+    assert set(np.unique(result)) == {np.float32(0), np.float32(1 / 0.75)}
     assert (channels == channels[:, :1]).all() and 0.2 < (channels == 0).mean() < 0.3
     assert not make(1.0).set_train()(Tensor(np.ones(shape, np.float32))).asnumpy().any()
 

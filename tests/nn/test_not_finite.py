@@ -76,7 +76,7 @@ UNBOUNDED = {
 def _arguments(signature):
     """Arguments that a constructor takes; None when it wants one that is not known here."""
     net = nn.Dense(2, 2)
-    made = {
+    makers = {
         "params": net.trainable_params,
         "parameters": net.trainable_params,
         "network": lambda: net,
@@ -85,9 +85,9 @@ def _arguments(signature):
     arguments = {}
     for name, parameter in signature.parameters.items():
         if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
-            if name not in made and name not in VALID:
+            if name not in makers and name not in VALID:
                 return None
-            arguments[name] = made[name]() if name in made else VALID[name]
+            arguments[name] = makers[name]() if name in makers else VALID[name]
     return arguments
 
 

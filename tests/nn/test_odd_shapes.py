@@ -25,8 +25,8 @@ NOT_CALLED = {"CellList", "CellDict"}  # says so
 
 
 def example(cls, **more):
-    """The first object of a layer's class that its documentation makes, of further arguments as text if there are any;
-    None where it makes none."""
+    """Return the first object of a layer's class that its documentation makes, of further arguments as text if there
+    are any; None where it makes none."""
     names = {**NAMES, "x": Tensor(np.ones((2, 3), np.float32))}
     for shown in doctest.DocTestParser().get_examples(inspect.getdoc(cls) or ""):
         tree = ast.parse(shown.source.replace("from mindspore ", "from msnb "))
@@ -40,8 +40,8 @@ def example(cls, **more):
 
 def layers():
     wrappers = ("msnb.nn.optim", "msnb.nn.wrap")
-    found = {v.__name__: v for v in vars(nn).values() if isinstance(v, type) and issubclass(v, nn.Cell)}
-    return [found[n] for n in sorted(found) if not found[n].__module__.startswith(wrappers)]
+    classes = {v.__name__: v for v in vars(nn).values() if isinstance(v, type) and issubclass(v, nn.Cell)}
+    return [classes[n] for n in sorted(classes) if not classes[n].__module__.startswith(wrappers)]
 
 
 def test_there_are_layers_and_their_documentation_makes_them():
@@ -85,8 +85,8 @@ NO_PARAMETERS = {"Dropout", "Embedding", "LSTMCell", "OneHot"}  # what they call
     ids=lambda c: c.__name__,
 )
 def test_a_dtype_is_that_of_all_parameters(cls):
-    found = {p.dtype for p in example(cls, dtype="mindspore.float16").get_parameters()}
-    assert found == {msnb.float16}
+    results = {p.dtype for p in example(cls, dtype="mindspore.float16").get_parameters()}
+    assert results == {msnb.float16}
 
 
 def _arrays(out):
@@ -94,12 +94,12 @@ def _arrays(out):
 
 
 def public_operators():
-    found = {op.name: op for op in REGISTRY.values() if isinstance(op, Operator)}
-    return [found[n] for n in sorted(found) if not found[n].primitive.__name__.startswith("_")]
+    operators = {op.name: op for op in REGISTRY.values() if isinstance(op, Operator)}
+    return [operators[n] for n in sorted(operators) if not operators[n].primitive.__name__.startswith("_")]
 
 
 def call(op, array):
-    """What an operator makes of the same Tensor for each of its inputs."""
+    """Call an operator with the same Tensor for each of its inputs."""
     attributes = {k: kind.example for k, (kind, default) in op.attributes.items() if default is _ABSENT}
     x = box(array)
     inputs = [(x, x) if i.many else x if i.kind is None else i.kind.example for i in op.inputs if i.default is _ABSENT]
@@ -109,7 +109,8 @@ def call(op, array):
 
 
 def foreign(calls):
-    """(operator, shape, error) of calls, pairs of an operator and a shape, that end in Python's or JAX's words."""
+    """Return (operator, shape, error) of calls, pairs of an operator and a shape, that end in Python's or JAX's
+    words."""
     wrong = []
     for op, shape in calls:
         try:
@@ -145,9 +146,9 @@ def test_what_python_says_of_shapes_is_said_in_words():
         IndexError("tuple index out of range"),
         ValueError("not enough values to unpack (expected 4, got 2)"),
     ):
-        told = explain_kernel_error(error, "Some", [x])
-        assert type(told) is ValueError
+        message = explain_kernel_error(error, "Some", [x])
+        assert type(message) is ValueError
         assert (
-            str(told)
+            str(message)
             == "For 'Some', the inputs (Tensor[Float32](2, 3)) do not fit: one of them has too few dimensions."
         )

@@ -36,9 +36,9 @@ def value(param):
 
 @pytest.mark.parametrize("case", recipe["CASES"])
 def test_four_steps_end_where_mindspore_ends(case):
-    found = recipe["run_case"](ms, case)
+    result = recipe["run_case"](ms, case)
     compared = 0
-    for name, array in found.items():
+    for name, array in result.items():
         key = f"{case}/{name}"
         if key.startswith(KEPT_HERE):
             continue
@@ -56,8 +56,8 @@ def test_learning_rate_schedules_give_mindspores_rates(name):
 
 @pytest.mark.parametrize("name", recipe["SCHEDULERS"])
 def test_schedulers_change_the_rates_of_groups_as_mindspores_do(name):
-    found = recipe["run_scheduler"](ms, name)
-    np.testing.assert_allclose(found, golden[f"scheduler/{name}"], rtol=1e-5, atol=1e-8)
+    result = recipe["run_scheduler"](ms, name)
+    np.testing.assert_allclose(result, golden[f"scheduler/{name}"], rtol=1e-5, atol=1e-8)
 
 
 @BOTH_MODES
@@ -411,7 +411,7 @@ def test_a_learning_rate_that_is_not_finite_is_named():
             nn.SGD(nn.Dense(2, 2).trainable_params(), rates)
 
 
-# What optimizers that libraries for r1.1 derive from Optimizer read and write.
+# Attributes that libraries for r1.1 read and write in classes derived from Optimizer.
 READ_BY_LIBRARIES = """
     assignadd broadcast_params cache_enable cls_name decay_flags decay_weight dynamic_lr exec_weight_decay get_lr
     get_lr_parameter global_step global_step_increase_tensor hyper_map is_group is_group_lr is_group_params_ordered
@@ -423,18 +423,26 @@ READ_BY_LIBRARIES = """
 @pytest.mark.parametrize("groups", [False, True])
 def test_an_optimizer_has_the_attributes_that_libraries_read(groups):
     a, b = parameters(a=[1.0], b=[1.0])
-    made = nn.Momentum([{"params": [b], "lr": 0.2}, {"params": [a]}] if groups else [a, b], 0.1, 0.9, 0.5, 4.0)
-    assert not [name for name in READ_BY_LIBRARIES if not hasattr(made, name)]
-    assert made.param_length == len(made.ps_parameters) == len(made.optim_filter) == len(made.decay_flags) == 2
-    assert made.reciprocal_scale.asnumpy() == 0.25 and made.need_scale
+    optimizer = nn.Momentum([{"params": [b], "lr": 0.2}, {"params": [a]}] if groups else [a, b], 0.1, 0.9, 0.5, 4.0)
+    assert not [name for name in READ_BY_LIBRARIES if not hasattr(optimizer, name)]
+    assert (
+        optimizer.param_length
+        == len(optimizer.ps_parameters)
+        == len(optimizer.optim_filter)
+        == len(optimizer.decay_flags)
+        == 2
+    )
+    assert optimizer.reciprocal_scale.asnumpy() == 0.25 and optimizer.need_scale
     if groups:
-        assert made.weight_decay == (2.0, 2.0) and [p.name for p in made.learning_rate] == [
+        assert optimizer.weight_decay == (2.0, 2.0) and [p.name for p in optimizer.learning_rate] == [
             "learning_rate_group_0",
             "learning_rate",
         ]
-        assert [float(t.asnumpy()) for t in made.weight_decay_tensor_tuple] == [2.0, 2.0] and len(made.group_lr) == 2
+        assert [float(t.asnumpy()) for t in optimizer.weight_decay_tensor_tuple] == [2.0, 2.0] and len(
+            optimizer.group_lr
+        ) == 2
     else:
-        assert made.weight_decay == 2.0 and made.weight_decay_tensor.asnumpy() == 2.0
+        assert optimizer.weight_decay == 2.0 and optimizer.weight_decay_tensor.asnumpy() == 2.0
 
 
 @BOTH_MODES

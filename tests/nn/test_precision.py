@@ -1,4 +1,4 @@
-"""What `Cell.to_float` casts beside inputs: Parameters and what a Cell holds as a Tensor; as r1.1 and 2.7.1 do."""
+"""`Cell.to_float` casts inputs, Parameters and Tensor attributes of a Cell, as r1.1 and 2.7.1 do."""
 
 import copy
 import pickle

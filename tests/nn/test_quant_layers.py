@@ -34,7 +34,7 @@ def _set(net, **values):
 
 
 def _rounded(x, low, high, bits=8):
-    """The nearest numbers of the nudged grid."""
+    """Return the nearest numbers of the nudged grid."""
     step = (high - low) / (2**bits - 1)
     zero = np.floor(-low / (high - low) * (2**bits - 1) + 0.5)
     return (np.clip(np.floor(x / (high - low) * (2**bits - 1) + zero + 0.5), 0, 2**bits - 1) - zero) * step

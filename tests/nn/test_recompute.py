@@ -1,4 +1,4 @@
-"""What is computed again for a gradient changes no number."""
+"""Recomputation for a gradient changes no number."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ class Blocks(nn.Cell):
 
 
 def learnt(again):
-    """(gradients and moving averages, graph) of `Blocks` after one seed."""
+    """Return (gradients and moving averages, graph) of `Blocks` after one seed."""
     ms.set_seed(3)
     net = Blocks(again).set_train()
     step = ops.GradOperation(get_all=True, get_by_list=True)(net, ms.ParameterTuple(net.trainable_params()))
@@ -60,9 +60,9 @@ def test_gradients_masks_and_moving_averages_are_the_same_whatever_is_computed_a
     plain, text = learnt(())
     assert "remat" not in text
     for again in ((0,), (1, 3), range(5)):
-        found, text = learnt(again)
+        result, text = learnt(again)
         assert "remat" in text
-        for a, b in zip(found, plain, strict=True):
+        for a, b in zip(result, plain, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
 

@@ -24,7 +24,7 @@ def step(cell, x, h, w_ih, w_hh, b_ih, b_hh):
 
 
 def by_hand(net, cell, x, lengths=None):
-    """(results, states) of a layer for x (T, N, features), sample by sample and time by time."""
+    """Return (results, states) of a layer for x (T, N, features), sample by sample and time by time."""
     values = {p.name: p.asnumpy() for p in net.get_parameters()}
     lengths = lengths or [len(x)] * x.shape[1]
     states = []
@@ -60,8 +60,8 @@ def test_a_sequence(cell, make, lengths, mode):
     net = make()
     given = () if lengths is None else (None, Tensor(np.array(lengths, np.int32)))
     results, states = net(Tensor(X), *given)
-    wanted, last = by_hand(net, cell, X, lengths)
-    np.testing.assert_allclose(results.asnumpy(), wanted, rtol=1e-5, atol=1e-6)
+    expected, last = by_hand(net, cell, X, lengths)
+    np.testing.assert_allclose(results.asnumpy(), expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(states.asnumpy(), last, rtol=1e-5, atol=1e-6)
 
 
@@ -79,8 +79,8 @@ def test_a_cell_is_one_step(cell, net):
     state = X[1][:, :3]
     values = {p.name: p.asnumpy() for p in net.get_parameters()}
     weights = [values.get(name, 0.0) for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
-    found = net(Tensor(X[0]), Tensor(state)).asnumpy()
-    np.testing.assert_allclose(found, step(cell, X[0], state, *weights), rtol=1e-5, atol=1e-6)
+    result = net(Tensor(X[0]), Tensor(state)).asnumpy()
+    np.testing.assert_allclose(result, step(cell, X[0], state, *weights), rtol=1e-5, atol=1e-6)
 
 
 def test_parameters_have_the_names_of_mindspore_2():

@@ -50,17 +50,17 @@ def _graph_mode():
 
 
 @pytest.fixture
-def traced(monkeypatch):
-    """Classes of the Cells of a list, as often as they were traced."""
-    found = []
+def traced_classes(monkeypatch):
+    """Return the classes of the Cells of a list, as often as they were traced."""
+    results = []
     run = nn.Cell._run_with_precision_and_hooks
 
     def counting(self, args, kwargs):
-        found.append(type(self).__name__)
+        results.append(type(self).__name__)
         return run(self, args, kwargs)
 
     monkeypatch.setattr(nn.Cell, "_run_with_precision_and_hooks", counting)
-    return found
+    return results
 
 
 def flat(monkeypatch):
@@ -69,8 +69,8 @@ def flat(monkeypatch):
 
 
 def equations(net, *args):
-    """How often each operator stands in each scope of the graph; sums of gradients, and the beginning of the random
-    stream, may stand one scope further out."""
+    """Count each operator in each scope of the graph. Sums of gradients, and the beginning of the random stream, may be
+    one scope further out."""
     eqns = program_of(net, *args).jaxpr.jaxpr.eqns
     scope = lambda e: "" if e.primitive.name in ("add_any", "random_seed") else str(e.source_info.name_stack)  # noqa: E731
     return Counter((e.primitive.name, str(e.params.get("name")), scope(e)) for e in eqns)
@@ -109,30 +109,30 @@ def test_the_graph_is_that_of_tracing_every_cell(make, monkeypatch):
 
 @pytest.mark.parametrize("make", NETS.values(), ids=NETS)
 def test_training_gives_the_same_numbers(make, monkeypatch):
-    found = []
+    results = []
     for _ in range(2):
         net, train = step(make)
         for _ in range(3):
             train(X)
-        found.append([p.asnumpy() for p in net.get_parameters()])
+        results.append([p.asnumpy() for p in net.get_parameters()])
         flat(monkeypatch)
-    for once, each in zip(*found, strict=True):
+    for once, each in zip(*results, strict=True):
         np.testing.assert_allclose(once, each, rtol=2e-6, atol=1e-7)
 
 
-def test_one_trace_serves_ten_equal_cells(traced):
+def test_one_trace_serves_ten_equal_cells(traced_classes):
     Stack([Block() for _ in range(10)])(X)
-    assert traced.count("Block") == 1
+    assert traced_classes.count("Block") == 1
 
 
-def test_a_few_traces_serve_ten_calls_of_a_cell(traced):
+def test_a_few_traces_serve_ten_calls_of_a_cell(traced_classes):
     Stack([Block()] * 10)(X)
-    assert traced.count("Block") == deduplication._MIN_REPEATS + 1
+    assert traced_classes.count("Block") == deduplication._MIN_REPEATS + 1
 
 
-def test_two_or_three_equal_cells_are_traced_as_they_stand(traced):
+def test_two_or_three_equal_cells_are_traced_as_they_stand(traced_classes):
     Stack([Block() for _ in range(deduplication._MIN_REPEATS)])(X)
-    assert traced.count("Block") == deduplication._MIN_REPEATS
+    assert traced_classes.count("Block") == deduplication._MIN_REPEATS
 
 
 @pytest.mark.parametrize(
@@ -146,10 +146,10 @@ def test_two_or_three_equal_cells_are_traced_as_they_stand(traced):
     ],
     ids=["number", "training", "Tensor", "Primitive", "requires_grad"],
 )
-def test_what_differs_is_traced_by_itself(blocks, traced):
-    made = blocks()
-    Stack(made)(X)
-    assert traced.count("Block") == len(made)
+def test_what_differs_is_traced_by_itself(blocks, traced_classes):
+    result = blocks()
+    Stack(result)(X)
+    assert traced_classes.count("Block") == len(result)
 
 
 def holding(block, value):
@@ -187,7 +187,7 @@ def test_a_cell_that_prints_prints_for_each_call(capsys):
     assert capsys.readouterr().out.count("here") == 6
 
 
-def test_one_tensor_given_twice_is_one(traced):
+def test_one_tensor_given_twice_is_one(traced_classes):
     class Pair(nn.Cell):
         def __init__(self):
             super().__init__()

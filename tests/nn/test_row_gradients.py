@@ -58,10 +58,10 @@ class InALoop(Net):
 class InABranch(Net):
     def construct(self, numbers):
         if numbers[0, 0] > 0:
-            found = self.look_up(self.table, numbers, 0).sum()
+            result = self.look_up(self.table, numbers, 0).sum()
         else:
-            found = self.look_up(self.table, numbers + 1, 0).sum()
-        return found
+            result = self.look_up(self.table, numbers + 1, 0).sum()
+        return result
 
 
 def gradient(net, *args, of=None):
@@ -69,45 +69,45 @@ def gradient(net, *args, of=None):
     return C.GradOperation(get_by_list=True)(net, weights)(*args)
 
 
-def same_as_gather(net, numbers):
+def check_against_gather(net, numbers):
     """The gradient of the table, and the dense one that ops.Gather has."""
     other = type(net)(P.Gather())
-    found, (expected,) = gradient(net, numbers)[0], gradient(other, numbers)
+    result, (expected,) = gradient(net, numbers)[0], gradient(other, numbers)
     assert isinstance(expected, Tensor)
-    np.testing.assert_allclose(dense(found).asnumpy(), expected.asnumpy(), rtol=1e-6)
-    return found
+    np.testing.assert_allclose(dense(result).asnumpy(), expected.asnumpy(), rtol=1e-6)
+    return result
 
 
 @BOTH_MODES
 @pytest.mark.parametrize("look_up", [P.SparseGatherV2, P.EmbeddingLookup])
 def test_a_table_that_is_looked_up_gets_the_rows_and_their_numbers(mode, look_up):
     context.set_context(mode=mode)
-    (found,) = gradient(Net(look_up()), Tensor(NUMBERS))
-    assert isinstance(found, RowTensor)
-    assert found.indices.asnumpy().tolist() == [1, 3, 3, 4]
-    assert found.values.asnumpy().tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
-    assert found.dense_shape == (6, 2)
-    assert found.values.dtype == ms.float32
+    (result,) = gradient(Net(look_up()), Tensor(NUMBERS))
+    assert isinstance(result, RowTensor)
+    assert result.indices.asnumpy().tolist() == [1, 3, 3, 4]
+    assert result.values.asnumpy().tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
+    assert result.dense_shape == (6, 2)
+    assert result.values.dtype == ms.float32
 
 
 @BOTH_MODES
 @pytest.mark.parametrize("net", [Net, Twice, AskedForItsShape])
 def test_rows_add_up_to_the_dense_gradient(mode, net):
     context.set_context(mode=mode)
-    assert isinstance(same_as_gather(net(), Tensor(NUMBERS)), RowTensor)
+    assert isinstance(check_against_gather(net(), Tensor(NUMBERS)), RowTensor)
 
 
 @BOTH_MODES
 def test_what_something_else_reads_has_a_dense_gradient(mode):
     context.set_context(mode=mode)
-    assert isinstance(same_as_gather(ReadElsewhere(), Tensor(NUMBERS)), Tensor)
+    assert isinstance(check_against_gather(ReadElsewhere(), Tensor(NUMBERS)), Tensor)
 
 
 @BOTH_MODES
 @pytest.mark.parametrize("net", [InALoop, InABranch])
 def test_within_loops_and_branches_the_numbers_are_the_same(mode, net):
     context.set_context(mode=mode)
-    same_as_gather(net(), Tensor(NUMBERS))
+    check_against_gather(net(), Tensor(NUMBERS))
 
 
 def test_a_dense_gradient_of_a_table_is_told(monkeypatch):
@@ -125,8 +125,8 @@ def test_along_another_axis_the_gradient_is_dense(mode):
     context.set_context(mode=mode)
     table = Parameter(Tensor(TABLE), name="table")
     look_up = P.SparseGatherV2()
-    (found,) = gradient(lambda numbers: look_up(table, numbers, 1).sum(), of_numbers(0), of=[table])
-    assert found.asnumpy().tolist() == [[1, 0]] * 6
+    (result,) = gradient(lambda numbers: look_up(table, numbers, 1).sum(), of_numbers(0), of=[table])
+    assert result.asnumpy().tolist() == [[1, 0]] * 6
 
 
 @BOTH_MODES
@@ -134,9 +134,9 @@ def test_numbers_outside_of_the_table_name_no_row(mode):
     context.set_context(mode=mode)
     table = Parameter(Tensor(TABLE), name="table")
     look_up = P.EmbeddingLookup()
-    (found,) = gradient(lambda numbers: look_up(table, numbers, 4).sum(), of_numbers(1, 5, 12), of=[table])
-    assert found.indices.asnumpy().tolist() == [-3, 1, 8]
-    assert dense(found).asnumpy().tolist() == [[0, 0], [1, 1], *[[0, 0]] * 4]
+    (result,) = gradient(lambda numbers: look_up(table, numbers, 4).sum(), of_numbers(1, 5, 12), of=[table])
+    assert result.indices.asnumpy().tolist() == [-3, 1, 8]
+    assert dense(result).asnumpy().tolist() == [[0, 0], [1, 1], *[[0, 0]] * 4]
 
 
 class Part(nn.Cell):
@@ -166,8 +166,8 @@ def test_equal_cells_have_rows_each(mode):
     context.set_context(mode=mode)
     net = Parts()
     tables = [p for p in net.trainable_params() if "table" in p.name]
-    found = gradient(net, of_numbers(2, 5), of=tables)
-    assert [g.indices.asnumpy().tolist() for g in found] == [[2, 5]] * 6
+    result = gradient(net, of_numbers(2, 5), of=tables)
+    assert [g.indices.asnumpy().tolist() for g in result] == [[2, 5]] * 6
 
 
 @BOTH_MODES
@@ -175,9 +175,9 @@ def test_lower_precision_is_that_of_the_rows(mode):
     context.set_context(mode=mode)
     net = nn.EmbeddingLookup(6, 2, param_init=Tensor(TABLE)).to_float(ms.float16)
     assert net(of_numbers(1)).dtype == ms.float16
-    (found,) = gradient(net, of_numbers(1))
-    assert isinstance(found, RowTensor)
-    assert found.values.dtype == ms.float32
+    (result,) = gradient(net, of_numbers(1))
+    assert isinstance(result, RowTensor)
+    assert result.values.dtype == ms.float32
 
 
 @BOTH_MODES
@@ -191,10 +191,10 @@ def test_the_gradient_of_a_gradient_goes_through_the_rows(mode):
         (rows,) = first(x)
         return (rows.values * rows.values).sum()
 
-    (found,) = gradient(of_first, Tensor(2.0), of=[table])
+    (result,) = gradient(of_first, Tensor(2.0), of=[table])
     expected = np.zeros_like(TABLE)
     expected[[1, 3]] = 36 * 2**2 * TABLE[[1, 3]] ** 3
-    np.testing.assert_allclose(dense(found).asnumpy(), expected, rtol=1e-5)
+    np.testing.assert_allclose(dense(result).asnumpy(), expected, rtol=1e-5)
     np.testing.assert_allclose(ops.grad(of_first)(Tensor(2.0)).asnumpy(), (36 * TABLE[[1, 3]] ** 4).sum(), rtol=1e-5)
 
 
@@ -227,8 +227,8 @@ class RowsOfCell(nn.Cell):
 def test_gradients_that_users_write_may_be_rows(mode, look_up):
     context.set_context(mode=mode)
     table, numbers = Tensor(TABLE), of_numbers(4, 1, 4)
-    found = ops.GradOperation()(look_up())(table, numbers)
-    assert found.asnumpy()[:, 0].tolist() == [0, 1, 0, 0, 2, 0]
+    result = ops.GradOperation()(look_up())(table, numbers)
+    assert result.asnumpy()[:, 0].tolist() == [0, 1, 0, 0, 2, 0]
 
 
 # ---------------------------------------------------------------------- what is done with them
@@ -245,7 +245,7 @@ OTHERS = {
 }
 
 
-def trained(net, make, steps=3):
+def train(net, make, steps=3):
     step = nn.TrainOneStepCell(net, make(net.trainable_params()), sens=2.0)
     for _ in range(steps):
         step(Tensor(NUMBERS))
@@ -256,7 +256,7 @@ def trained(net, make, steps=3):
 @pytest.mark.parametrize("name", SPARSE)
 def test_optimizers_for_sparse_gradients_leave_other_rows_alone(mode, name):
     context.set_context(mode=mode)
-    after, by_gather = trained(Net(), SPARSE[name]), trained(Net(P.Gather()), SPARSE[name])
+    after, by_gather = train(Net(), SPARSE[name]), train(Net(P.Gather()), SPARSE[name])
     np.testing.assert_allclose(after[[1, 3, 4]], by_gather[[1, 3, 4]], rtol=1e-5)
     np.testing.assert_array_equal(after[[0, 2, 5]], TABLE[[0, 2, 5]])
 
@@ -265,7 +265,7 @@ def test_optimizers_for_sparse_gradients_leave_other_rows_alone(mode, name):
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_optimizers_take_the_dense_gradient(mode, name):
     context.set_context(mode=mode)
-    np.testing.assert_allclose(trained(Net(), OTHERS[name]), trained(Net(P.Gather()), OTHERS[name]), rtol=1e-5)
+    np.testing.assert_allclose(train(Net(), OTHERS[name]), train(Net(P.Gather()), OTHERS[name]), rtol=1e-5)
 
 
 def lazy_adam(var, state, g, step):
@@ -346,12 +346,12 @@ def test_training_functions_that_users_write_clip_and_unscale_rows(mode):
     context.set_context(mode=mode)
     net = Net()
     _, grads = ms.value_and_grad(net, None, net.trainable_params())(Tensor(NUMBERS))
-    whole = dense(grads[0]).asnumpy()
+    dense_gradient = dense(grads[0]).asnumpy()
     assert bool(ms.amp.all_finite(grads).asnumpy())
-    np.testing.assert_allclose(dense(ms.amp.StaticLossScaler(4.0).unscale(grads)[0]).asnumpy(), whole / 4)
+    np.testing.assert_allclose(dense(ms.amp.StaticLossScaler(4.0).unscale(grads)[0]).asnumpy(), dense_gradient / 4)
     (clipped,) = ops.clip_by_global_norm(grads, 2.0)
     assert isinstance(clipped, RowTensor)
-    np.testing.assert_allclose(dense(clipped).asnumpy(), whole * 2 / np.linalg.norm(whole), rtol=1e-6)
+    np.testing.assert_allclose(dense(clipped).asnumpy(), dense_gradient * 2 / np.linalg.norm(dense_gradient), rtol=1e-6)
 
 
 # ---------------------------------------------------------------------- the class
@@ -420,5 +420,5 @@ def test_a_loop_of_the_graph_changes_the_values_of_a_sparse_tensor(kind):
     rows = kind is ms.RowTensor
     indices = Tensor([0, 2] if rows else [[0, 1], [2, 0]], ms.int32)
     values = Tensor(np.ones((2, 2) if rows else 2, np.float32))
-    found, shape = Net()(Tensor(3, ms.int32), indices, values)
-    assert (found.asnumpy() == 8).all() and tuple(shape) == (5, 2)
+    result, shape = Net()(Tensor(3, ms.int32), indices, values)
+    assert (result.asnumpy() == 8).all() and tuple(shape) == (5, 2)

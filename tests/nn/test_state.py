@@ -84,19 +84,19 @@ def test_what_does_not_fit_is_told_and_the_rest_is_taken():
 
 
 def test_hooks_around_the_state_are_told():
-    net, told = Net(), []
+    net, calls = Net(), []
     handles = [
-        net.register_state_dict_pre_hook(lambda cell, prefix, keep: told.append(("before", prefix, keep))),
-        net.register_state_dict_post_hook(lambda cell, state, prefix, meta: told.append(("after", len(state)))),
-        net.register_load_state_dict_pre_hook(lambda cell, *rest: told.append(("load", len(rest)))),
-        net.inner.register_load_state_dict_post_hook(lambda cell, keys: told.append(("loaded", *keys))),
+        net.register_state_dict_pre_hook(lambda cell, prefix, keep: calls.append(("before", prefix, keep))),
+        net.register_state_dict_post_hook(lambda cell, state, prefix, meta: calls.append(("after", len(state)))),
+        net.register_load_state_dict_pre_hook(lambda cell, *rest: calls.append(("load", len(rest)))),
+        net.inner.register_load_state_dict_post_hook(lambda cell, keys: calls.append(("loaded", *keys))),
     ]
     net.load_state_dict(net.state_dict())
-    assert told == [("before", "", False), ("after", 7), ("load", 7), ("loaded", [], [])]
+    assert calls == [("before", "", False), ("after", 7), ("load", 7), ("loaded", [], [])]
     for handle in handles:
         handle.remove()
     net.load_state_dict(net.state_dict())
-    assert len(told) == 4
+    assert len(calls) == 4
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What tests in a browser share: chromium, Jupyter servers with the extension, screenshots for the documentation."""
+"""Helpers of tests in a browser: chromium, Jupyter servers with the extension, screenshots for the documentation."""
 
 import contextlib
 import functools
@@ -63,12 +63,12 @@ class Window:
     """A page that shows one file after the other: a new page for each would take a second of CPU time.
 
     Args:
-        browser (Browser): What `chromium` gives.
+        browser (Browser): The result of `chromium`.
         script (str): Runs in each document before its own; None for none.
 
     Attributes:
         asked (list): Addresses in the network that a document asked for, in vain.
-        faults (list): What went wrong in one, and what it complained about.
+        faults (list): Errors and complaints of the pages.
     """
 
     def __init__(self, browser, script=None):
@@ -81,7 +81,7 @@ class Window:
             self.page.add_init_script(script)
 
     def show(self, path, ready, width, height, dark):
-        """The page with a file in it, once there is what the selector `ready` says."""
+        """Return the page with a file in it, once there is what the selector `ready` says."""
         page = self.page
         page.mouse.move(0, 0)
         page.set_viewport_size({"width": width, "height": height})
@@ -92,11 +92,11 @@ class Window:
         return page
 
     def complaints(self):
-        """What was asked for and what went wrong since the last time."""
-        found = [*self.asked, *self.faults]
+        """Return requests to the network and errors since the last call."""
+        results = [*self.asked, *self.faults]
         self.asked.clear()
         self.faults.clear()
-        return found
+        return results
 
 
 def until(page, holds, tries=1200):
@@ -206,7 +206,7 @@ class Jupyter:
         pytest.fail((self.home / "log").read_text()[-2000:])
 
     def _ask(self, what, method="GET"):
-        """What the server answers under /api, as text."""
+        """Return the answer of the server under /api, as text."""
         asked = urllib.request.Request(
             f"{self.address}/api{what}", method=method, headers={"Authorization": f"token {TOKEN}"}
         )
@@ -227,7 +227,8 @@ class Jupyter:
 
     @contextlib.contextmanager
     def project(self, folder, name, notebooks):
-        """A folder `name` of the server with notebooks, {file name: [text of a cell]}; `folder / "work"` leads to it.
+        """Yield a folder `name` of the server with notebooks, {file name: [text of a cell]}; `folder / "work"` leads to
+        it.
 
         Within, nothing else is there: no kernel of another test, and no setting that one has changed.
         """
@@ -276,7 +277,7 @@ def menu(page, *path):
 
 
 def comes(wait, *arguments, **options):
-    """Whether what one of Playwright's methods waits for comes within five seconds; if not, ask for it again."""
+    """Check that an event of one of Playwright's methods arrives within five seconds; if not, request it again."""
     try:
         wait(*arguments, timeout=5000, **options)
         return True
@@ -297,7 +298,7 @@ def run_all(page):
 
 
 def palette(page, words, label):
-    """The input of the command palette, once it lists the command `label` among what is found for `words`.
+    """Return the input of the command palette, once it lists the command `label` among what is found for `words`.
 
     A busy front end takes the shortcut before it has one, or opens the palette and gives it the focus later.
     """
@@ -313,7 +314,8 @@ def palette(page, words, label):
 
 
 def large_page(browser, height=1000):
-    """A page that a front end fits on. It is looked at ten times a second; by default each look draws a frame."""
+    """Return a page that a front end fits on. It is looked at ten times a second; by default each look draws a
+    frame."""
     page = browser.new_page(viewport={"width": 1500, "height": height})
     page.set_default_timeout(90000)
     page.wait_for_function = functools.partial(page.wait_for_function, polling=100)
@@ -321,14 +323,14 @@ def large_page(browser, height=1000):
 
 
 def strangers(page, address):
-    """A list that gets every address that the page asks for, from now on, and that is not of this server."""
+    """Return a list that gets every address that the page asks for, from now on, and that is not of this server."""
     asked, own = [], (address, address.replace("http", "ws", 1), "blob:", "data:", "about:")
     page.on("request", lambda request: None if request.url.startswith(own) else asked.append(request.url))
     return asked
 
 
 def opened(browser, url, ready, height=1000):
-    """A page with a notebook in JupyterLab whose cells have run; `ready` is the selector of what they show."""
+    """Return a page with a notebook in JupyterLab whose cells have run; `ready` is the selector of what they show."""
     page = large_page(browser, height)
     page.goto(f"{url}&reset")  # no other notebook, which a test before has left open
     page.locator(".jp-Notebook .jp-CodeCell").first.click()
@@ -350,7 +352,7 @@ def instead(page, path):
 
 
 def line(where, text):
-    """The first line of an editor that holds `text`, on a page or in a cell."""
+    """Return the first line of an editor that holds `text`, on a page or in a cell."""
     return where.locator(f'.cm-line:has-text("{text}")').first
 
 
@@ -372,7 +374,7 @@ def behind(page, text, cell=None):
     raise AssertionError(f"The cursor does not come to the line {text!r}.")
 
 
-# What cannot be read in an element: texts that hardly differ from what is behind them (WCAG 2.1 asks for 4.5, for large
+# Unreadable items of an element: texts that hardly differ from what is behind them (WCAG 2.1 asks for 4.5, for large
 # ones 3), and things to press or to fill in without a name.
 UNREADABLE = """root => {
     const numbers = text => [...text.match(/[\\d.]+/g).map(Number), 1].slice(0, 4),
@@ -414,5 +416,5 @@ UNREADABLE = """root => {
 
 
 def unreadable(view):
-    """What nobody with weak eyes, or with none, could read of a view, as sentences; `view` is its locator."""
+    """Return the accessibility problems of a view as sentences. `view` is its locator."""
     return view.evaluate(UNREADABLE)

@@ -45,13 +45,13 @@ def shell(tmp_path, monkeypatch):
 
 @pytest.fixture
 def plain(shell):
-    """A notebook without msnb."""
+    """Return a notebook without msnb."""
     return Notebook(shell)
 
 
 @pytest.fixture
 def notebook(plain):
-    """A notebook with msnb loaded."""
+    """Yield a notebook with msnb loaded."""
     plain.ok("%load_ext msnb")
     yield plain
     plain.shell.run_line_magic("unload_ext", "msnb")
@@ -59,7 +59,7 @@ def notebook(plain):
 
 @pytest.fixture(scope="session")
 def jupyter(tmp_path_factory):
-    """A server for all tests; see `Jupyter.project`."""
+    """Yield a server for all tests; see `Jupyter.project`."""
     needs("jupyterlab")
     server = Jupyter(tmp_path_factory.mktemp("jupyter"))
     yield server

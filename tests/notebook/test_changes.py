@@ -7,32 +7,32 @@ import msnb as ms
 from msnb import Parameter, Tensor, nn
 
 
-def values(**given):
-    return [{"name": name, "data": Parameter(Tensor(value), name=name)} for name, value in given.items()]
+def values(**inputs):
+    return [{"name": name, "data": Parameter(Tensor(value), name=name)} for name, value in inputs.items()]
 
 
 @pytest.fixture
 def files(tmp_path):
-    """Two checkpoints, the second with one Parameter of each kind of difference."""
+    """Return two checkpoints, the second with one Parameter of each kind of difference."""
     one, other = str(tmp_path / "one.ckpt"), str(tmp_path / "other.ckpt")
     a = np.arange(6, dtype=np.float32).reshape(2, 3)
     ms.save_checkpoint(values(same=a, moved=a, typed=a, shaped=a, gone=a), one, append_dict={"said": "x", "epoch": 1})
     moved = a + np.array([0, 0.5, np.nan], np.float32)
-    given = values(same=a, moved=moved, typed=a.astype(np.float16), shaped=a[:1], come=a)
-    ms.save_checkpoint(given, other, append_dict={"said": "y", "epoch": 1})
+    inputs = values(same=a, moved=moved, typed=a.astype(np.float16), shaped=a[:1], come=a)
+    ms.save_checkpoint(inputs, other, append_dict={"said": "y", "epoch": 1})
     return one, other
 
 
 def test_each_parameter_is_equal_changed_removed_or_added(files):
-    found = ms.diff(*files, names=("monday", "tuesday"))
-    assert found.comparison == {"equal": 2, "changed": 4, "removed": 1, "added": 1}
-    assert found.largest == {"moved": 0.5, "typed": 0.0}
-    text = repr(found)
+    result = ms.diff(*files, names=("monday", "tuesday"))
+    assert result.comparison == {"equal": 2, "changed": 4, "removed": 1, "added": 1}
+    assert result.largest == {"moved": 0.5, "typed": 0.0}
+    text = repr(result)
     assert text.startswith("monday and tuesday: 2 equal, 4 changed, 1 removed, 1 added\n")
     rows = {line.split()[0]: line for line in text.splitlines()[2:]}
     assert "Float32 -> Float16" in rows["typed"] and "(2, 3) -> (1, 3)" in rows["shaped"]
     assert rows["gone"].endswith("only in monday") and rows["come"].endswith("only in tuesday")
-    assert "only in monday" in found._repr_html_()
+    assert "only in monday" in result._repr_html_()
 
 
 def test_a_checkpoint_is_compared_with_a_network_and_with_the_file_of_a_graph(tmp_path):

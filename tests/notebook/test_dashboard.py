@@ -65,7 +65,7 @@ def runs(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def made(runs):
+def board(runs):
     return msnb.dashboard(runs)
 
 
@@ -79,27 +79,27 @@ def test_a_column_keeps_the_least_and_the_largest_and_counts_what_is_no_number()
     rng = np.random.default_rng(5)
     values = rng.normal(size=1000)
     values[[100, 500]] = np.nan, np.inf
-    found = thinned(Series(np.arange(1000), np.arange(1000.0), values), 64)
+    result = thinned(Series(np.arange(1000), np.arange(1000.0), values), 64)
     good = values[np.isfinite(values)]
-    assert len(found.steps) == 64 and found.steps[-1] == 999 and found.counts.sum() == 1000 and found.bad.sum() == 2
-    assert np.nanmin(found.low) == np.float32(good.min()) and np.nanmax(found.high) == np.float32(good.max())
-    weights = found.counts - found.bad
-    assert (found.mean * weights).sum() / weights.sum() == pytest.approx(good.mean(), rel=1e-5)
+    assert len(result.steps) == 64 and result.steps[-1] == 999 and result.counts.sum() == 1000 and result.bad.sum() == 2
+    assert np.nanmin(result.low) == np.float32(good.min()) and np.nanmax(result.high) == np.float32(good.max())
+    weights = result.counts - result.bad
+    assert (result.mean * weights).sum() / weights.sum() == pytest.approx(good.mean(), rel=1e-5)
 
 
 def test_common_bins_keep_every_count(runs):
-    found = Run(runs / "rate 0.01").histograms("weight")
-    edges, counts = in_common_bins(found, 60)
-    assert (edges[0], edges[-1]) == (-1, 300) and counts.sum(axis=1) == pytest.approx([45] * len(found))
+    result = Run(runs / "rate 0.01").histograms("weight")
+    edges, counts = in_common_bins(result, 60)
+    assert (edges[0], edges[-1]) == (-1, 300) and counts.sum(axis=1) == pytest.approx([45] * len(result))
 
 
 def test_what_came_is_sent_alone_and_nothing_where_nothing_came(tmp_path):
     run = Run(record(tmp_path / "r", 0.01, range(1, 45), state="running"))
-    known, other = payload.counted([run])
-    assert payload.news([run], known, other) is None
+    counts, other = payload.counted([run])
+    assert payload.news([run], counts, other) is None
     record(tmp_path / "r", 0.01, range(45, 51), state="running")
     assert run.refresh()
-    head = header(payload.news([run], known, other))
+    head = header(payload.news([run], counts, other))
     assert [row[1:4] for row in head["more"]["rows"]] == [["train/loss", 44, 6], ["train/rate", 44, 6]]
     assert {row[1] for row in head["scalars"]["rows"]} == {HOSTILE, "system/memory"}
     assert [one["tag"] for one in (*head["images"], *head["histograms"], *head["tensors"])] == [
@@ -107,10 +107,10 @@ def test_what_came_is_sent_alone_and_nothing_where_nothing_came(tmp_path):
         "weight",
         "kernel",
     ]
-    assert payload.news([run], known, other) is None
+    assert payload.news([run], counts, other) is None
     record(tmp_path / "r", 0.02, range(41, 51), state="running", file=FILE.replace("1700000000", "1700000900"))
     assert run.refresh()  # resumed: as many values as before, and others
-    head = header(payload.news([run], known, other))
+    head = header(payload.news([run], counts, other))
     assert (
         dict(row[1:3] for row in head["scalars"]["rows"])["train/loss"] == 50 and "more" not in head and head["images"]
     )
@@ -130,12 +130,12 @@ def test_the_magic_shows_a_folder_of_runs_and_a_run_shows_itself(notebook, runs,
     assert "No run in" in notebook.rich[-1].data["text/plain"] and "no run yet" in notebook.rich[-1].data["text/html"]
 
 
-def test_it_is_saved_in_the_form_that_the_name_asks_for(made, tmp_path):
+def test_it_is_saved_in_the_form_that_the_name_asks_for(board, tmp_path):
     begins = {".html": "<!doctype html", ".svg": "<svg", ".txt": "rate", ".json": '{"id-rate', ".csv": "run,tag"}
     for suffix, begin in begins.items():
-        made.save(tmp_path / f"dashboard{suffix}")
+        board.save(tmp_path / f"dashboard{suffix}")
         assert (tmp_path / f"dashboard{suffix}").read_text(encoding="utf-8").startswith(begin)
-    text = " ".join(ElementTree.fromstring(made.svg()).itertext())
+    text = " ".join(ElementTree.fromstring(board.svg()).itertext())
     assert "train/loss" in text and HOSTILE in text and "1 image" in text
 
 
@@ -148,30 +148,30 @@ def test_a_row_of_the_csv_file_is_a_value_as_it_was_recorded(tmp_path):
 def test_a_run_that_begins_later_and_a_graph_that_is_recorded_later_are_told(tmp_path):
     record(tmp_path / "first", 0.01, range(1, 3), state="running")
     view = dashboard(tmp_path)
-    known = payload.counted(view.runs)
+    counts = payload.counted(view.runs)
     assert not view.refresh()
     (tmp_path / "second").mkdir()
     assert not view.refresh()  # nothing is written there yet
     record(tmp_path / "second", 0.02, range(1, 3), state="running")
     shutil.copy(GOLDEN / "collector_MS", tmp_path / "first" / FILE.replace("1700000000", "1700000009"))
     assert view.refresh() and [run.name for run in view.runs] == ["first", "second"]
-    head = header(payload.news(view.runs, *known))
+    head = header(payload.news(view.runs, *counts))
     assert [one["name"] for one in head["runs"]] == ["first", "second"]
     assert [1, "train/loss", 2, 2] in [row[:4] for row in head["scalars"]["rows"]] and [
         one["run"] for one in head["graphs"]
     ] == [0]
-    assert payload.news(view.runs, *known) is None
+    assert payload.news(view.runs, *counts) is None
 
 
 @pytest.mark.parametrize("inner", [".", "first"])  # the folder becomes a run, or gets one
 def test_an_empty_folder_says_what_it_waits_for_and_is_filled(tmp_path, inner):
     view = dashboard(tmp_path)
-    known = payload.counted(view.runs)
+    counts = payload.counted(view.runs)
     assert "No run in" in header(view.payload)["waiting"] and "by itself" in repr(view) and "No run in" in view.svg()
     assert not view.refresh()
     record(tmp_path / inner, 0.01, range(1, 3))
     assert view.refresh() and not view.refresh() and len(view.runs) == 1
-    assert {row[1] for row in header(payload.news(view.runs, *known))["scalars"]["rows"]} == {
+    assert {row[1] for row in header(payload.news(view.runs, *counts))["scalars"]["rows"]} == {
         "train/loss",
         "train/rate",
     }
@@ -199,12 +199,12 @@ def window(browser):
 
 
 @pytest.fixture
-def show(window, made, tmp_path):
+def show(window, board, tmp_path):
     """show(width, dark) -> page; at the end nothing may have been asked of the network or gone wrong."""
     path = tmp_path / "dashboard.html"
 
     def show(width=1400, dark=False):
-        path.write_text(made.html(), encoding="utf-8")
+        path.write_text(board.html(), encoding="utf-8")
         return window.show(path, ".msnb-dash[data-ready]", width, 900, dark)
 
     yield show
@@ -378,15 +378,17 @@ LIVE = """async ({source, payload, news}) => {
 
 def test_a_live_curve_goes_on_and_nothing_is_left_when_it_is_closed(show, tmp_path):
     run = Run(record(tmp_path / "live", 0.01, range(1, 45), state="running"))
-    first, known = payload.full_state([run], "live"), payload.counted([run])
+    first, counts = payload.full_state([run], "live"), payload.counted([run])
     record(tmp_path / "live", 0.01, range(45, 51), state="running")
     run.refresh()
-    parts = {"payload": first, "news": payload.news([run], *known)}
+    parts = {"payload": first, "news": payload.news([run], *counts)}
     source = pathlib.Path(dashboard.__code__.co_filename).with_name("widget.js").read_text(encoding="utf-8")
-    found = show().evaluate(LIVE, {"source": source, **{key: base64.b64encode(v).decode() for key, v in parts.items()}})
-    assert "step 44; last 0.644" in found["before"] and "step 50; last 0.6065" in found["after"]
-    assert (found["tabs"], found["more"], found["left"], found["listening"]) == (1, 5, 0, 0)
-    assert found["asked"] == [{"whole": True, "number": 1}]
+    result = show().evaluate(
+        LIVE, {"source": source, **{key: base64.b64encode(v).decode() for key, v in parts.items()}}
+    )
+    assert "step 44; last 0.644" in result["before"] and "step 50; last 0.6065" in result["after"]
+    assert (result["tabs"], result["more"], result["left"], result["listening"]) == (1, 5, 0, 0)
+    assert result["asked"] == [{"whole": True, "number": 1}]
 
 
 def test_a_view_follows_a_writer_by_itself_until_it_is_closed(tmp_path):

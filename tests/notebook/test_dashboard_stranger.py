@@ -1,5 +1,5 @@
-"""What somebody's own runs bring into the dashboard: names of every kind, several runs of one tag, values that spoil a
-scale, values that are none, a page that is printed, a folder that goes away."""
+"""The dashboard of a user's own runs: names of every kind, several runs of one tag, values that spoil a scale, values
+that are not finite, a printed page, a folder that is removed."""
 
 import base64
 import pathlib
@@ -20,7 +20,7 @@ LONG = "encoder/" + "/".join(f"layer_{i}" for i in range(12)) + "/gamma"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Three runs with the same tags; the third has a loss that explodes and ends in NaN."""
+    """Return three runs with the same tags; the third has a loss that explodes and ends in NaN."""
     place, random = tmp_path_factory.mktemp("runs"), np.random.default_rng(0)
     for number, name in enumerate(("first", "größer λ=0.5 训练", "x" * 120)):
         with msnb.record(name, place, config={"rate": 0.1**number}) as run:
@@ -60,7 +60,7 @@ def card(page, tag):
     return page.locator(f'.card[data-tag="{tag}"]')
 
 
-def drawn(page, tag):
+def take_picture(page, tag):
     page.mouse.move(2, 2)
     card(page, tag).scroll_into_view_if_needed()
     frames(page)
@@ -70,27 +70,27 @@ def drawn(page, tag):
 
 def test_a_scale_can_leave_outliers_out(show):
     page = show()
-    before = drawn(page, "train/loss")
+    before = take_picture(page, "train/loss")
     page.check("[data-set=outliers]")
-    after = drawn(page, "train/loss")
+    after = take_picture(page, "train/loss")
     assert before != after
     page.uncheck("[data-set=outliers]")
-    assert drawn(page, "train/loss") == before
-    sine = drawn(page, "sine")
+    assert take_picture(page, "train/loss") == before
+    sine = take_picture(page, "sine")
     page.check("[data-set=outliers]")
-    assert drawn(page, "sine") == sine  # where there are none nothing changes
+    assert take_picture(page, "sine") == sine  # where there are none nothing changes
 
 
 def test_a_logarithmic_axis_says_what_it_has_no_place_for(show):
     page = show()
-    plain = drawn(page, "below")
+    plain = take_picture(page, "below")
     page.evaluate(
         """() => { window.texts = []; const write = CanvasRenderingContext2D.prototype.fillText;
         CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
             texts.push(text); write.call(this, text, ...at); }; }"""
     )
     page.check("[data-set=log]")
-    assert drawn(page, "below") != plain
+    assert take_picture(page, "below") != plain
     assert "600 values ≤ 0 not shown" in page.evaluate("texts")
 
 
@@ -154,9 +154,9 @@ def test_the_selection_of_a_table_and_a_double_click_choose_the_runs_that_are_dr
     page.keyboard.press("o")
     assert shown() == [False, False, True]
     first = chips.first.get_attribute("data-run")
-    for ids, wanted in (([first], [True, False, False]), (["of another folder"], [True] * 3), ([], [True] * 3)):
+    for ids, expected in (([first], [True, False, False]), (["of another folder"], [True] * 3), ([], [True] * 3)):
         page.evaluate("ids => window.dispatchEvent(new CustomEvent('msnb:runs', {detail: {ids}}))", ids)
-        assert shown() == wanted
+        assert shown() == expected
 
 
 def test_of_many_curves_those_beside_the_pointer_are_read(window, tmp_path):
@@ -188,10 +188,10 @@ def test_a_folder_that_goes_away_while_it_is_looked_at_is_told_and_the_curves_st
     with msnb.record("r", tmp_path) as run:
         run.log({"loss": 1.0})
         run.flush()
-        view, told = msnb.dashboard(tmp_path), threading.Event()
-        view.widget.send = lambda *_, **__: told.set()
+        view, event = msnb.dashboard(tmp_path), threading.Event()
+        view.widget.send = lambda *_, **__: event.set()
         shutil.move(run.folder, tmp_path.parent / f"{tmp_path.name}-moved")
-        assert told.wait(60)
+        assert event.wait(60)
     assert "the folder is gone" in view.runs[0].problems[0] and view.runs[0].scalar("loss").values.tolist() == [1.0]
     assert b"the folder is gone" in view.payload and "loss 1" in repr(view)
     view.close()
@@ -224,5 +224,5 @@ ANEW = """async ({source, payload}) => {
 def test_a_view_that_is_drawn_anew_apart_from_the_page_has_its_colours(show, folder):
     page, view = show(), dashboard(folder)
     source = pathlib.Path(view_module.__file__).with_name("widget.js").read_text(encoding="utf-8")
-    found = page.evaluate(ANEW, {"source": source, "payload": base64.b64encode(view.payload).decode()})
-    assert found == {"black": 0, "drawn": True}
+    result = page.evaluate(ANEW, {"source": source, "payload": base64.b64encode(view.payload).decode()})
+    assert result == {"black": 0, "drawn": True}

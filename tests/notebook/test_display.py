@@ -199,15 +199,15 @@ def test_a_traced_tensor_has_plain_text_only(html):
 
 
 @pytest.fixture
-def shown(notebook, monkeypatch):
+def format_value(notebook, monkeypatch):
     monkeypatch.setattr("msnb.dataset.engine.preview._TIME_LIMIT", 20)  # for a machine with other work to do
     return lambda value: notebook.shell.display_formatter.format(value)[0]
 
 
-def test_a_data_set_shows_pictures_numbers_and_texts(shown):
+def test_a_data_set_shows_pictures_numbers_and_texts(format_value):
     pixels = np.random.RandomState(0).randint(0, 255, (20, 16, 16, 3)).astype(np.uint8)
     columns = {"image": pixels, "label<b>": np.arange(20), "text": ["<i>" + "long " * 100] * 20, "x": np.ones((20, 9))}
-    bundle = shown(ds.NumpySlicesDataset(columns, shuffle=False).batch(8))
+    bundle = format_value(ds.NumpySlicesDataset(columns, shuffle=False).batch(8))
     text, tags = read(bundle["text/html"])
     assert tags.count("img") == 5 and tags.count("tr") == 6 and "i" not in tags and "label<b>" in text
     assert "3 batches" in text and "uint8 (8, 16, 16, 3)" in text and "[1 1 1 1 …]" in text and "lon…" in text
@@ -215,27 +215,27 @@ def test_a_data_set_shows_pictures_numbers_and_texts(shown):
     assert bundle["text/plain"].startswith("BatchDataset, 3 batches\n  image     uint8")
 
 
-def test_pictures_that_were_normalized_or_are_still_encoded_are_pictures(shown):
+def test_pictures_that_were_normalized_or_are_still_encoded_are_pictures(format_value):
     file = io.BytesIO()
     Image.new("RGB", (30, 20), "red").save(file, "JPEG")
     octets = np.frombuffer(file.getvalue(), np.uint8)
     broken = octets[:40]
     normalized = np.linspace(-2, 2, 3 * 16 * 16, dtype=np.float32).reshape(1, 3, 16, 16)
     for value, pictures in ((octets[None], 1), (broken[None], 0), (normalized, 1), (normalized * np.nan, 0)):
-        _, tags = read(shown(ds.NumpySlicesDataset(value, ["image"]))["text/html"])
+        _, tags = read(format_value(ds.NumpySlicesDataset(value, ["image"]))["text/html"])
         assert tags.count("img") == pictures
 
 
-def test_a_generator_shows_its_columns_and_how_to_see_rows(shown):
+def test_a_generator_shows_its_columns_and_how_to_see_rows(format_value):
     def rows():
         raise AssertionError("a display ran the generator")
         yield
 
-    text, tags = read(shown(ds.GeneratorDataset(rows, ["x", "y"]))["text/html"])
+    text, tags = read(format_value(ds.GeneratorDataset(rows, ["x", "y"]))["text/html"])
     assert "x" in text and "rows(), line " in text and "gives the first row" in text and "td" not in tags
 
 
-def test_a_data_set_is_looked_at_once_for_text_and_html(shown):
+def test_a_data_set_is_looked_at_once_for_text_and_html(format_value):
     class Source:
         asked = 0
 
@@ -246,13 +246,13 @@ def test_a_data_set_is_looked_at_once_for_text_and_html(shown):
             self.asked += 1
             return (np.array(i),)
 
-    bundle = shown(ds.GeneratorDataset(source := Source(), ["x"]))
+    bundle = format_value(ds.GeneratorDataset(source := Source(), ["x"]))
     assert source.asked == 3 and "int64" in bundle["text/plain"] and "int64" in bundle["text/html"]
 
 
-def test_a_data_set_without_rows_has_a_display(shown):
+def test_a_data_set_without_rows_has_a_display(format_value):
     data = ds.NumpySlicesDataset(np.arange(3)).skip(3)
-    assert "There are no rows." in shown(data)["text/html"] and "0 rows" in shown(data)["text/plain"]
+    assert "There are no rows." in format_value(data)["text/html"] and "0 rows" in format_value(data)["text/plain"]
 
 
 def test_unloading_takes_the_displays_away(notebook):

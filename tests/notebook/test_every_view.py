@@ -38,7 +38,7 @@ VIEWS = {**{name: f".msnb-{name}[data-ready]" for name in DRAWN}, "pipe": ".msnb
 
 
 def missing(page):
-    """The views that are not there, or not ready."""
+    """Return the views that are not there, or not ready."""
     return [name for name, view in VIEWS.items() if not page.locator(view).count()]
 
 

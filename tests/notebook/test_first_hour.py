@@ -37,7 +37,7 @@ net = Net()
 loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
 opt = nn.Momentum(net.trainable_params(), 0.05, 0.9)"""
 
-# What people type, and what they have to be told: (cell, words of what is shown, in any order).
+# Mistakes of beginners: (cell, words that the output must have, in any order).
 MISTAKES = [
     ("Net(8)(Tensor(images))", ["'x' has 4 channels", "body.1.conv", "Conv2d(8, 4, kernel_size=3"]),
     (
@@ -74,7 +74,7 @@ class Lab:
     """A notebook in a JupyterLab page, whose cells are run one by one.
 
     Attributes:
-        knows (bool): Whether its kernel has run the cells that make the network.
+        knows (bool): True if its kernel has run the cells that make the network.
     """
 
     def __init__(self, page):
@@ -93,7 +93,7 @@ class Lab:
         return self.ended(number, *words)
 
     def ended(self, number, *words):
-        """The output of a cell once it has run; what it is to say may be drawn after its number."""
+        """Return the output of a cell once it has run; what it is to say may be drawn after its number."""
         self.page.wait_for_function(
             r"""n => /\[\d+\]/.test(document.querySelectorAll('.jp-CodeCell')[n]
                     .querySelector('.jp-InputPrompt').innerText)""",
@@ -107,11 +107,11 @@ class Lab:
         return self.shown(number)
 
     def shown(self, number):
-        found = self.cell(number).locator(".jp-OutputArea-output")
-        return "\n".join(found.nth(i).inner_text() for i in range(found.count()))
+        result = self.cell(number).locator(".jp-OutputArea-output")
+        return "\n".join(result.nth(i).inner_text() for i in range(result.count()))
 
     def view(self, number):
-        """The graph that a cell shows; it is run if it has not shown one."""
+        """Return the graph that a cell shows; it is run if it has not shown one."""
         view = self.cell(number).locator(".msnb-graph").first
         if not view.count():
             self.start(number)
@@ -161,7 +161,7 @@ def server(jupyter, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def opened(browser, server):
+def lab_page(browser, server):
     page = large_page(browser)
     page.goto(f"{server[0]}/hour.ipynb?token={TOKEN}&reset")
     page.wait_for_function("() => /Idle/.test(document.querySelector('#jp-main-statusbar')?.innerText ?? '')")
@@ -170,12 +170,12 @@ def opened(browser, server):
 
 
 @pytest.fixture
-def lab(opened):
-    """The notebook with the network, in whatever order workers take the tests from each other."""
-    if not opened.knows:
-        assert "Error" not in opened.run(0) and "Error" not in opened.run(1)
-        opened.knows = True
-    return opened
+def lab(lab_page):
+    """Return the notebook with the network, in whatever order workers take the tests from each other."""
+    if not lab_page.knows:
+        assert "Error" not in lab_page.run(0) and "Error" not in lab_page.run(1)
+        lab_page.knows = True
+    return lab_page
 
 
 def test_a_training_without_callbacks_shows_how_far_it_is(lab):

@@ -182,7 +182,7 @@ def view():
     net = Net(nn.Sigmoid(), depth=6)
     for layer in net.layers:
         layer.weight.set_data(Tensor(np.random.default_rng(0).normal(0, 0.02, (8, 8)).astype(np.float32)))
-    made = inspect_gradients(
+    gradient_view = inspect_gradients(
         net,
         LOSS,
         batch(),
@@ -191,7 +191,7 @@ def view():
         tensors=("layers.0.weight", "weight:layers.0.weight"),
     )
     ms.set_context(mode=before)
-    return made
+    return gradient_view
 
 
 def test_the_text_says_what_is_wrong_and_has_a_line_for_each_parameter(view):

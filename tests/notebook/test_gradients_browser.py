@@ -44,8 +44,8 @@ def recorded(mode, level="all"):
     return monitor.recording
 
 
-def looked_at(net):
-    """What one step of `inspect_gradients` records."""
+def record_step(net):
+    """Return the record of one step of `inspect_gradients`."""
     rng, before = np.random.default_rng(0), ms.get_context("mode")
     ms.set_context(mode=ms.GRAPH_MODE)
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
@@ -289,13 +289,13 @@ def test_a_live_view_fetches_any_tensor_of_the_last_step(show, recording):
 
 
 def test_without_a_kernel_the_tensors_say_how_to_be_saved(show):
-    page = show(looked_at(Deep(1)))
+    page = show(record_step(Deep(1)))
     page.click("[data-tab=tensors]")
     assert "In a live notebook" in page.inner_text(".main") and "tensors=" in page.inner_text(".main")
 
 
 def test_one_step_has_no_player_and_no_curve_over_the_steps(show):
-    page = show(looked_at(Deep(2)))
+    page = show(record_step(Deep(2)))
     assert not page.is_visible(".time input") and not page.is_visible("[data-do=play]")
     assert page.inner_text(".where").startswith("step 1")
     page.click("[data-tab=table]")
@@ -305,7 +305,7 @@ def test_one_step_has_no_player_and_no_curve_over_the_steps(show):
 def test_where_there_are_nans_they_are_what_is_drawn(show):
     net = Deep(2)
     net.layers[0].weight.set_data(Tensor(np.full((8, 8), np.nan, np.float32)))
-    page = show(looked_at(net))
+    page = show(record_step(net))
     assert page.locator("[data-pick=statistic]").input_value() == "nan"
     assert page.locator(".main .dot").count() == 3
 

@@ -52,7 +52,7 @@ def show(window, tmp_path):
     assert not window.complaints()
 
 
-def view(kind="step", layers=3, **settings):
+def make_view(kind="step", layers=3, **settings):
     return GraphView(ir.read(programs.traced(kind, layers), "Net", programs.inputs(kind, layers)), **settings)
 
 
@@ -69,7 +69,7 @@ def top_of(page, text):
 
 
 def test_a_click_on_a_node_shows_what_it_is_and_where_it_comes_from(show):
-    page = show(view("forward"))
+    page = show(make_view("forward"))
     box(page, "MatMul").click()
     shown = panel(page)
     for expected in (
@@ -86,7 +86,7 @@ def test_a_click_on_a_node_shows_what_it_is_and_where_it_comes_from(show):
 
 
 def test_scopes_close_and_open(show):
-    page = show(view("forward"))
+    page = show(make_view("forward"))
     before = page.locator(".n").count()
     page.locator('.open[aria-label^="network,"]').click(position={"x": 20, "y": 8})
     page.wait_for_selector('.n[aria-label^="network,"]')
@@ -97,7 +97,7 @@ def test_scopes_close_and_open(show):
 
 
 def test_collapse_and_expand_reach_every_scope(show):
-    page = show(view("step", 12))
+    page = show(make_view("step", 12))
     page.click("text=expand")
     page.wait_for_function("document.querySelectorAll('.n[aria-expanded]').length === 0")
     page.click("text=collapse")
@@ -106,7 +106,7 @@ def test_collapse_and_expand_reach_every_scope(show):
 
 
 def test_levels_open_what_stands_beside_each_other_and_something_stays_in_sight(show):
-    page = show(view("step", 40))
+    page = show(make_view("step", 40))
     opened = []
     for level in (1, 2, 3):
         page.click(f"[data-level='{level}']")
@@ -124,7 +124,7 @@ def test_levels_open_what_stands_beside_each_other_and_something_stays_in_sight(
 
 
 def test_what_enters_a_scope_is_drawn_on_to_its_reader_and_lights_up_all_the_way(show):
-    page = show(view("forward"))
+    page = show(make_view("forward"))
     assert page.locator('.e[marker-end$="-port)"]').count() >= 2
     box(page, "x").hover()
     lit = page.locator(".e.out")
@@ -135,7 +135,7 @@ def test_what_enters_a_scope_is_drawn_on_to_its_reader_and_lights_up_all_the_way
 
 
 def test_forward_and_backward_stand_on_one_row(show):
-    page = show(view("step"))
+    page = show(make_view("step"))
     assert page.locator("text.lane").all_text_contents() == ["forward", "backward", "update"]
     for operator, name in (("MatMul", "fc0"), ("MatMul", "fc1"), ("ReLU", "relu (2nd call)")):
         left, right = (box(page, f"{prefix}{operator}, {name}").bounding_box() for prefix in ("", "grad"))
@@ -143,7 +143,7 @@ def test_forward_and_backward_stand_on_one_row(show):
 
 
 def test_a_folded_block_shows_one_repeat_and_steps_through_all(show):
-    page = show(view("forward", 30))
+    page = show(make_view("forward", 30))
     shown = page.locator(".top .sub", has_text=" / 30")
     assert shown.text_content() == "1 / 30"
     page.locator('.btn[data-act="next"]').click()
@@ -154,7 +154,7 @@ def test_a_folded_block_shows_one_repeat_and_steps_through_all(show):
 
 
 def test_search_finds_selects_and_opens_what_hides_it(show):
-    page = show(view("step", 12))
+    page = show(make_view("step", 12))
     page.click("text=collapse")
     page.wait_for_function("document.querySelectorAll('.open').length === 0")
     page.fill(".find input", "op:matmul scope:fc7")
@@ -171,7 +171,7 @@ def test_search_finds_selects_and_opens_what_hides_it(show):
 
 
 def test_the_keyboard_reaches_everything(show):
-    page = show(view("forward"))
+    page = show(make_view("forward"))
     page.press(".stage > svg", "Enter")
     until(page, lambda: page.locator(".sel").count() == 1)
     for _ in range(3):
@@ -191,7 +191,7 @@ def test_the_keyboard_reaches_everything(show):
 
 
 def test_arrows_cross_to_the_gradient_a_screen_reader_follows_and_the_keys_are_shown(show):
-    page = show(view("step"))
+    page = show(make_view("step"))
     box(page, "MatMul, fc0").click()
     page.keyboard.press("ArrowRight")
     frames(page)
@@ -206,7 +206,7 @@ def test_arrows_cross_to_the_gradient_a_screen_reader_follows_and_the_keys_are_s
 
 
 def test_the_wheel_belongs_to_the_page_until_the_graph_is_clicked(show):
-    page = show(view("forward"))
+    page = show(make_view("forward"))
     before = page.locator(".world").get_attribute("transform")
     page.mouse.move(300, 400)
     page.mouse.wheel(0, 200)
@@ -219,7 +219,7 @@ def test_the_wheel_belongs_to_the_page_until_the_graph_is_clicked(show):
 
 
 def test_dragging_pans_and_selects_nothing(show):
-    page = show(view("forward"))
+    page = show(make_view("forward"))
     before = box(page, "MatMul").bounding_box()
     page.mouse.move(before["x"] + 5, before["y"] + 5)
     page.mouse.down()
@@ -242,18 +242,18 @@ def test_values_given_from_outside_can_be_coloured_by(show):
 
 
 def test_columns_are_summed_up_and_coloured_on_closed_scopes_and_written_with_their_units(show):
-    made = view("step")
-    count = len(made.graph)
-    made.set_column("time", {"unit": "s", "values": [1e-3] * count, "note": ["measured"] * count})
-    made.set_column(
+    view = make_view("step")
+    count = len(view.graph)
+    view.set_column("time", {"unit": "s", "values": [1e-3] * count, "note": ["measured"] * count})
+    view.set_column(
         "norm", {"values": [None] + [10.0**-k for k in range(1, count)], "fold": "max", "scale": "log"}, colour=False
     )
-    page = show(made)
+    page = show(view)
     box(page, "MatMul").click()
     assert f"time\t1 ms, {round(100 / count)} % of all\nmeasured" in panel(page) and "norm\t–" in panel(page)
     page.click("text=collapse")
     page.wait_for_function("document.querySelectorAll('.open').length === 0")
-    forward = sum(node.direction == "forward" for node in made.graph.all_nodes())
+    forward = sum(node.direction == "forward" for node in view.graph.all_nodes())
     assert page.locator(".n[aria-expanded]").first.get_attribute("aria-label").endswith(f"{forward} ms, forward")
     assert page.inner_text(".legend").split() == ["time", "0", "s", f"{forward}", "ms"]
     page.select_option("select.colour", "norm")
@@ -262,9 +262,9 @@ def test_columns_are_summed_up_and_coloured_on_closed_scopes_and_written_with_th
 
 
 def test_values_below_and_above_zero_get_two_hues_and_what_is_not_finite_stands_out(show):
-    made = view("forward")
-    made.set_column("mean", {"values": [-2.0, 0.0, 2.0, float("nan"), float("inf"), None], "fold": "max"})
-    page = show(made)
+    view = make_view("forward")
+    view.set_column("mean", {"values": [-2.0, 0.0, 2.0, float("nan"), float("inf"), None], "fold": "max"})
+    page = show(view)
     fills = [
         box.evaluate("g => g.querySelector('rect:last-of-type').style.fill")
         for box in (page.locator(f'.n[data-id="{number}"]') for number in range(6))
@@ -276,7 +276,7 @@ def test_values_below_and_above_zero_get_two_hues_and_what_is_not_finite_stands_
 
 
 def test_nodes_are_filtered_by_type(show):
-    page = show(view("step"))
+    page = show(make_view("step"))
     options = page.locator("select.types option").all_text_contents()
     assert "MatMul (6)" in options and options[0] == "all types"
     page.select_option("select.types", "op:MatMul")
@@ -314,7 +314,7 @@ def test_results_have_their_keys_and_a_check_of_labels_says_who_wrote_it(show):
 
 
 def test_memory_alive_is_a_colour(show):
-    page = show(view("forward"))
+    page = show(make_view("forward"))
     page.select_option("select.colour", "memory")
     frames(page)
     assert box(page, "MatMul").get_attribute("aria-label") == "MatMul, fc0, 32 B, forward"  # 2x4 values of 4 bytes
@@ -322,7 +322,7 @@ def test_memory_alive_is_a_colour(show):
 
 
 def test_every_control_has_a_name_and_every_box_says_what_it_is(show):
-    page = show(view("step"))
+    page = show(make_view("step"))
     unnamed = page.evaluate("""() => [...document.querySelectorAll('button, select, input')].filter(e =>
         !e.offsetParent ? false : !(e.getAttribute('aria-label') || e.textContent.trim())).length""")
     assert unnamed == 0
@@ -344,12 +344,12 @@ STOPS = "[...document.querySelectorAll(WHERE)].filter(one => one.getClientRects(
 
 
 def stops(page, where):
-    """How many of some elements Tab stops at."""
+    """Return the number of elements of a selector that Tab stops at."""
     return page.evaluate(STOPS.replace("WHERE", json.dumps(where)))
 
 
 def test_buttons_of_a_group_links_of_the_panel_and_lines_of_the_source_are_one_tab_stop_each(show):
-    page = show(view("step"), width=1400)
+    page = show(make_view("step"), width=1400)
     page.click("[data-do=code]")
     page.wait_for_selector(".code tr[data-line]")
     box(page, "ReLU").click()
@@ -373,7 +373,7 @@ def test_buttons_of_a_group_links_of_the_panel_and_lines_of_the_source_are_one_t
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_in_forced_colours_the_drawing_keeps_its_own_on_a_ground_of_its_own(show, dark):
-    page = show(view("step"), width=1100, dark=dark)
+    page = show(make_view("step"), width=1100, dark=dark)
     page.emulate_media(forced_colors="active", color_scheme="dark" if dark else "light")
     try:
         colour = "one => getComputedStyle(one).backgroundColor"
@@ -387,14 +387,14 @@ def test_in_forced_colours_the_drawing_keeps_its_own_on_a_ground_of_its_own(show
 
 
 def test_without_a_kernel_a_parameter_is_no_link(show):
-    page = show(view("forward"))
+    page = show(make_view("forward"))
     box(page, "MatMul").click()
     assert "fc0.weight" in panel(page) and page.locator("[data-weight]").count() == 0
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_what_is_found_stands_in_the_middle_as_far_as_the_graph_fills_the_pane(show, dark):
-    page = show(view("step", layers=6), width=700, height=420, dark=dark)
+    page = show(make_view("step", layers=6), width=700, height=420, dark=dark)
     page.click("[data-do=open]")
     around = page.locator(".stage > svg").bounding_box()
     for name in ("fc0", "fc3", "fc5"):
@@ -402,15 +402,15 @@ def test_what_is_found_stands_in_the_middle_as_far_as_the_graph_fills_the_pane(s
         page.press("input[type=search]", "Enter")
         page.wait_for_selector(".n.sel")
         page.wait_for_timeout(60)
-        found = page.locator(".n.sel").bounding_box()
-        assert around["y"] <= found["y"] and found["y"] + found["height"] <= around["y"] + around["height"]
+        box = page.locator(".n.sel").bounding_box()
+        assert around["y"] <= box["y"] and box["y"] + box["height"] <= around["y"] + around["height"]
         world = page.locator(".world").bounding_box()
         above, below = world["y"] - around["y"], around["y"] + around["height"] - world["y"] - world["height"]
         assert world["height"] > around["height"] and above < 40 and below < 40, name
 
 
 def test_what_is_selected_stays_in_sight_when_the_window_gets_narrow(show):
-    page = show(view("step", layers=6), width=1400, height=500)
+    page = show(make_view("step", layers=6), width=1400, height=500)
     page.click("[data-do=open]")
     page.fill("input[type=search]", "scope:fc0 MatMul")
     page.press("input[type=search]", "Enter")
@@ -418,13 +418,13 @@ def test_what_is_selected_stays_in_sight_when_the_window_gets_narrow(show):
     page.set_viewport_size({"width": 420, "height": 600})
     page.wait_for_selector(".msnb-graph.narrow")
     page.wait_for_timeout(200)
-    around, found = page.locator(".stage > svg").bounding_box(), page.locator(".n.sel").bounding_box()
-    assert around["x"] <= found["x"] and found["x"] + found["width"] <= around["x"] + around["width"]
-    assert around["y"] <= found["y"] and found["y"] + found["height"] <= around["y"] + around["height"]
+    around, box = page.locator(".stage > svg").bounding_box(), page.locator(".n.sel").bounding_box()
+    assert around["x"] <= box["x"] and box["x"] + box["width"] <= around["x"] + around["width"]
+    assert around["y"] <= box["y"] and box["y"] + box["height"] <= around["y"] + around["height"]
 
 
 def test_the_panel_of_a_smaller_window_does_not_cover_what_is_selected(show):
-    page = show(view("step", layers=6), width=1100, height=500)
+    page = show(make_view("step", layers=6), width=1100, height=500)
     page.click("[data-do=open]")
     page.fill("input[type=search]", "scope:fc0 gradMatMul")
     page.press("input[type=search]", "Enter")
@@ -437,12 +437,12 @@ def test_the_panel_of_a_smaller_window_does_not_cover_what_is_selected(show):
     page.set_viewport_size({"width": 820, "height": 500})
     page.wait_for_selector(".msnb-graph.compact")
     page.wait_for_timeout(200)
-    found, panel = page.locator(".n.sel").bounding_box(), page.locator(".panel").bounding_box()
-    assert found["x"] + found["width"] <= panel["x"]
+    result, panel = page.locator(".n.sel").bounding_box(), page.locator(".panel").bounding_box()
+    assert result["x"] + result["width"] <= panel["x"]
 
 
 def test_full_screen_fills_the_window(show):
-    page = show(view("step"))
+    page = show(make_view("step"))
     page.click("[data-do=full]")
     page.wait_for_function("document.fullscreenElement?.className.includes('msnb-graph')")
     page.click("[data-do=full]")
@@ -461,10 +461,10 @@ window.made = true;
 
 
 def test_another_widget_can_hold_a_graph_and_lets_go_of_all_of_it(browser, tmp_path):
-    made, module = view("step"), graph_module.read_text(encoding="utf-8")
+    view, module = make_view("step"), graph_module.read_text(encoding="utf-8")
     path = tmp_path / "mount.html"
     path.write_text(
-        MOUNT.replace("MODULE", json.dumps(module)).replace("PAYLOAD", base64.b64encode(made.payload).decode()),
+        MOUNT.replace("MODULE", json.dumps(module)).replace("PAYLOAD", base64.b64encode(view.payload).decode()),
         encoding="utf-8",
     )
     page = browser.new_page()
@@ -473,7 +473,7 @@ def test_another_widget_can_hold_a_graph_and_lets_go_of_all_of_it(browser, tmp_p
     page.wait_for_function("window.made")
     assert page.locator(".bar").is_hidden() and page.locator(".panel").is_hidden()
     page.evaluate(
-        "n => handle.setColumn('norm', {label: 'norm', values: Array.from({length: n}, (_, i) => i)})", len(made.graph)
+        "n => handle.setColumn('norm', {label: 'norm', values: Array.from({length: n}, (_, i) => i)})", len(view.graph)
     )
     until(page, lambda: "norm" in page.inner_text(".legend"))
     page.evaluate("handle.select(3)")
@@ -487,18 +487,18 @@ def test_another_widget_can_hold_a_graph_and_lets_go_of_all_of_it(browser, tmp_p
     session = page.context.new_cdp_session(page)
     kinds = {}
     for kind, expression in (("app", "handle.app"), ("graph", "handle.app.data.stages[0]")):
-        found = session.send("Runtime.evaluate", {"expression": f"Object.getPrototypeOf({expression})"})
-        kinds[kind] = found["result"]["objectId"]
+        result = session.send("Runtime.evaluate", {"expression": f"Object.getPrototypeOf({expression})"})
+        kinds[kind] = result["result"]["objectId"]
 
     def alive(kind):
         session.send("HeapProfiler.collectGarbage")
-        found = session.send("Runtime.queryObjects", {"prototypeObjectId": kinds[kind]})["objects"]["objectId"]
-        told = session.send(
+        result = session.send("Runtime.queryObjects", {"prototypeObjectId": kinds[kind]})["objects"]["objectId"]
+        message = session.send(
             "Runtime.callFunctionOn",
-            {"objectId": found, "returnByValue": True, "functionDeclaration": "function() { return this.length; }"},
+            {"objectId": result, "returnByValue": True, "functionDeclaration": "function() { return this.length; }"},
         )
-        session.send("Runtime.releaseObject", {"objectId": found})
-        return told["result"]["value"]
+        session.send("Runtime.releaseObject", {"objectId": result})
+        return message["result"]["value"]
 
     assert alive("app") == alive("graph") == 1
     page.evaluate("() => { handle.destroy(); window.handle = null; }")
@@ -507,7 +507,7 @@ def test_another_widget_can_hold_a_graph_and_lets_go_of_all_of_it(browser, tmp_p
 
 
 def test_dark_theme_and_narrow_window(show):
-    page = show(view("step"), width=420, height=700, dark=True)
+    page = show(make_view("step"), width=420, height=700, dark=True)
     assert page.get_attribute(".msnb-graph", "data-theme") == "dark"
     assert "narrow" in page.get_attribute(".msnb-graph", "class")
     graph, details = page.locator(".stage").bounding_box(), page.locator(".panel").bounding_box()
@@ -518,7 +518,7 @@ def test_dark_theme_and_narrow_window(show):
 
 @pytest.mark.parametrize("width", [520, 700, 900])
 def test_a_narrow_window_shows_every_control_of_the_toolbar(show, width):
-    shown = view("step")
+    shown = make_view("step")
     two = GraphView({"first": shown.graph, "second": shown.graph, "third": shown.graph})  # with all its lists
     page = show(two, width=width, height=700)
     right = max(
@@ -530,7 +530,7 @@ def test_a_narrow_window_shows_every_control_of_the_toolbar(show, width):
 
 
 def test_below_a_thousand_pixels_the_panel_comes_with_a_selection_and_the_map_covers_no_box(show):
-    page = show(view("step", 12), width=900, height=500)
+    page = show(make_view("step", 12), width=900, height=500)
     assert page.locator(".panel").is_hidden()
     page.click("text=expand")
     page.wait_for_function("document.querySelector('.busy').textContent === ''")
@@ -562,7 +562,7 @@ def test_two_networks_are_compared_side_by_side(show):
 
 
 def test_the_source_selects_nodes_and_nodes_select_the_source(show):
-    page = show(view("forward"), width=1400)
+    page = show(make_view("forward"), width=1400)
     page.click("[data-do=code]")
     page.wait_for_selector(".code tr[data-line]")
     box(page, "ReLU").click()
@@ -573,7 +573,7 @@ def test_the_source_selects_nodes_and_nodes_select_the_source(show):
 
 
 def test_the_source_is_the_first_of_the_stages(show):
-    page = show(view("step"), width=1400)
+    page = show(make_view("step"), width=1400)
     page.select_option("select.beside", label="beside: source")
     page.wait_for_selector(".code tr[data-line]")
     assert page.get_attribute("[data-do=code]", "aria-pressed") == "true"
@@ -582,19 +582,19 @@ def test_the_source_is_the_first_of_the_stages(show):
 
 def test_the_text_copied_from_the_view_is_the_text_that_python_prints(show):
     for kind in ("forward", "step"):
-        made = view(kind)
-        page = show(made)
-        assert page.evaluate(COPY, "text") == made.text()
+        view = make_view(kind)
+        page = show(view)
+        assert page.evaluate(COPY, "text") == view.text()
         assert page.inner_text(".said").startswith("copied ")
 
 
 def test_a_picture_can_be_copied(show):
-    page = show(view("step"))
+    page = show(make_view("step"))
     assert ElementTree.fromstring(page.evaluate(COPY, "svg")).tag.endswith("svg")
 
 
 def synthetic(blocks, per_block=50):
-    """A graph of `blocks` blocks, all of them different so that nothing is folded away."""
+    """Return a graph of `blocks` blocks, all of them different so that nothing is folded away."""
     kind = (TensorType("Float32", (8, 8), 4),)
     x = ParameterNode("x", kind)
     nodes, last = [], x
@@ -617,25 +617,25 @@ def synthetic(blocks, per_block=50):
     return FuncGraph("Synthetic", [x], nodes, [(last, 0)])
 
 
-def drawn(page):
-    """How many elements a view is made of; how long they take is what benchmarks/graph_view.py measures."""
+def count_elements(page):
+    """Return the number of elements in a view. benchmarks/graph_view.py measures their time."""
     return page.evaluate("document.querySelectorAll('.msnb-graph *').length")
 
 
 def test_what_is_drawn_of_five_thousand_nodes_is_what_there_is_to_see(show):
     page = show(GraphView(synthetic(100)))
-    folded = drawn(page)
+    folded = count_elements(page)
     assert page.get_attribute(".msnb-graph", "data-nodes") == "5000" and folded < 1000
     page.click("text=expand")
     page.wait_for_function("document.querySelector('.busy').textContent === ''")
     frames(page)
-    assert folded < drawn(page) < 5000
+    assert folded < count_elements(page) < 5000
 
 
 @pytest.mark.slow  # of five thousand as few are drawn
 def test_fifty_thousand_nodes_open(show):
     page = show(GraphView(synthetic(1000)))
-    assert page.get_attribute(".msnb-graph", "data-nodes") == "50000" and drawn(page) < 1500
+    assert page.get_attribute(".msnb-graph", "data-nodes") == "50000" and count_elements(page) < 1500
     page.fill(".find input", "op:MatMul")
     until(page, lambda: int(page.inner_text(".hits") or 0) > 5000)
 
@@ -664,14 +664,14 @@ def test_names_that_look_like_markup_are_shown_as_they_are(show):
 
 
 def test_the_cursor_in_a_cell_lights_up_its_nodes_and_a_node_tells_its_line(show):
-    page = show(view("forward"))
+    page = show(make_view("forward"))
     page.evaluate("window.addEventListener('msnb:reveal', e => { window.told = e.detail; })")
     box(page, "MatMul").click()
-    told = page.evaluate("window.told")
-    assert told["file"] == "ir_programs.py" and told["line"] > 0
+    detail = page.evaluate("window.told")
+    assert detail["file"] == "ir_programs.py" and detail["line"] > 0
     page.evaluate(
         "line => window.dispatchEvent(new CustomEvent('msnb:cursor',{detail: {file: 'ir_programs.py', line}}))",
-        told["line"],
+        detail["line"],
     )
     until(page, lambda: page.locator(".n.hit").count() == 3)
     page.evaluate("window.dispatchEvent(new CustomEvent('msnb:cursor', {detail: {file: 'ir_programs.py', line: 1}}))")
@@ -679,7 +679,7 @@ def test_the_cursor_in_a_cell_lights_up_its_nodes_and_a_node_tells_its_line(show
 
 
 def test_a_large_graph_is_saved_without_its_repeats_and_still_counts_them(show, monkeypatch):
-    large = view("step", 1010)
+    large = make_view("step", 1010)
     assert len(large.graph) > 5000 and len(large.saved_payload) < len(large.payload) / 4
     monkeypatch.setattr(type(large), "html", lambda self: self._build_page().html())
     page = show(large)
@@ -690,7 +690,7 @@ def test_a_large_graph_is_saved_without_its_repeats_and_still_counts_them(show, 
 
 
 def test_a_png_can_be_saved(show, tmp_path):
-    page = show(view("forward"))
+    page = show(make_view("forward"))
     with page.expect_download() as waiting:
         page.select_option("select.copy", "png")
     path = tmp_path / "net.png"
@@ -724,7 +724,7 @@ def test_where_a_network_fails_is_red_in_sight_and_said_above(show, dark):
 
 
 def test_a_graph_without_a_problem_has_no_strip(show):
-    assert not show(view("forward")).locator(".strip").first.is_visible()
+    assert not show(make_view("forward")).locator(".strip").first.is_visible()
 
 
 class Twice(nn.Cell):
@@ -737,10 +737,10 @@ class Twice(nn.Cell):
 
 
 def test_another_stage_keeps_the_node_selected_that_the_selected_one_became(show):
-    made = graph_package.view(Twice(), Tensor(np.ones((2, 4), np.float32)), stages=("traced", "primitives"))
-    page = show(made)
+    view = graph_package.view(Twice(), Tensor(np.ones((2, 4), np.float32)), stages=("traced", "primitives"))
+    page = show(view)
     page.select_option("select.beside", "")
-    matmul = next(n.id for n in made.graph.all_nodes() if n.op == "MatMul" and "second" in n.scope)
+    matmul = next(n.id for n in view.graph.all_nodes() if n.op == "MatMul" and "second" in n.scope)
     box(page, "MatMul", 1).click()
     page.select_option("select.which", "primitives")
     until(page, lambda: panel(page).startswith("dot_general") and "second" in panel(page))
@@ -799,16 +799,16 @@ WALK = """() => {
 @pytest.mark.parametrize("net", [Convolutions, Twice])
 def test_another_stage_can_be_chosen_whatever_is_selected(window, tmp_path, net):
     x = Tensor(np.ones((2, 1, 8, 8) if net is Convolutions else (2, 4), np.float32))
-    made = graph_package.view(net(), x, stages=("traced", "primitives", "StableHLO"))
+    view = graph_package.view(net(), x, stages=("traced", "primitives", "StableHLO"))
     path = tmp_path / "empty.html"
     path.write_text("<!doctype html><title>a notebook</title><p>a cell</p>")
     page = window.show(path, "body", 1200, 800, False)
-    payload = base64.b64encode(made.payload).decode()
+    payload = base64.b64encode(view.payload).decode()
     page.evaluate(LIVE, {"module": graph_module.read_text(encoding="utf-8"), "payload": payload})
     page.wait_for_selector(".msnb-graph[data-ready]")
     page.select_option("select.beside", "")
     faults, choices = page.evaluate(WALK)
-    assert not faults and choices == 2 * sum(map(len, made.graphs.values()))
+    assert not faults and choices == 2 * sum(map(len, view.graphs.values()))
     assert not window.complaints()
 
 
@@ -851,7 +851,7 @@ def test_two_networks_open_the_scopes_that_both_have_alike(show, old, new):
 
 
 def test_without_a_selection_expand_shows_the_heads_of_the_lanes(show):
-    page = show(view("step", 40))
+    page = show(make_view("step", 40))
     page.click("text=expand")
     page.wait_for_function("document.querySelector('.said').textContent === 'every scope is open'")
     frames(page)
@@ -860,7 +860,7 @@ def test_without_a_selection_expand_shows_the_heads_of_the_lanes(show):
 
 
 def test_a_selection_by_keyboard_comes_closer_where_all_of_a_large_graph_is_seen(show):
-    page = show(view("step", 40))
+    page = show(make_view("step", 40))
     page.click("text=expand")
     page.wait_for_function("document.querySelector('.said').textContent === 'every scope is open'")
     page.click("text=fit")
@@ -961,7 +961,7 @@ def test_a_graph_that_was_replaced_before_it_had_a_size_opens_as_one_that_is_sho
     page = window.page
     page.goto("about:blank")
     page.set_viewport_size({"width": 1200, "height": 800})
-    payloads = [base64.b64encode(view(layers=layers).payload).decode() for layers in (2, 3)]
+    payloads = [base64.b64encode(make_view(layers=layers).payload).decode() for layers in (2, 3)]
     page.evaluate(
         """async ({source, payloads}) => {
             const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));

@@ -105,7 +105,7 @@ class Notebook:
 
 @pytest.fixture(params=[("lab", CELLS), ("notebook", FEW)], ids=["lab", "notebook"])
 def notebook(request, browser, jupyter, tmp_path):
-    """All cells have run; at the end nothing may have been asked of the network or gone wrong in a view."""
+    """Yield a notebook whose cells have run. At the end no request to the network and no error in a view is allowed."""
     (name, cells), address = request.param, jupyter.address
     if name == "notebook":
         needs("notebook")
@@ -272,17 +272,17 @@ def a_weight_opens_to_what_it_holds(notebook):
     link = view.locator(".panel [data-weight]").first
     name = link.inner_text()
     link.click()
-    held = view.locator(".panel .held")
-    held.wait_for()
-    assert name in held.inner_text() and "mean" in held.inner_text() and "trained" not in held.inner_text()
-    assert held.locator('svg[aria-label="histogram of the values"] rect').count() > 5
+    content = view.locator(".panel .held")
+    content.wait_for()
+    assert name in content.inner_text() and "mean" in content.inner_text() and "trained" not in content.inner_text()
+    assert content.locator('svg[aria-label="histogram of the values"] rect').count() > 5
     around = view.locator(".panel").bounding_box()
-    seen = held.locator("svg").bounding_box()
-    assert held.bounding_box()["width"] <= around["width"]
+    seen = content.locator("svg").bounding_box()
+    assert content.bounding_box()["width"] <= around["width"]
     assert seen["y"] + seen["height"] <= around["y"] + around["height"] + 1, "it is scrolled into sight"
     picture(view, f"weight_{notebook.name}", notebook.folder, docs=False)
     link.press("Enter")
-    held.wait_for(state="detached")
+    content.wait_for(state="detached")
     assert page.evaluate("document.activeElement.dataset.weight") == name
 
 
@@ -324,8 +324,8 @@ def the_mode_can_be_switched(notebook):
     picture(page, f"mode_{notebook.name}", notebook.folder, docs=False)
 
 
-def saved(notebook):
-    """The notebook's file, once it holds its four views."""
+def read_saved_notebook(notebook):
+    """Return the notebook's file, once it holds its four views."""
     page = notebook.page
     page.locator(".jp-Notebook .jp-InputPrompt").first.click()
     menu(page, "File", "Save Notebook")
@@ -340,12 +340,12 @@ def saved(notebook):
     return nbformat.read(path, 4)
 
 
-def an_exported_page_needs_no_network(made, notebook, browser):
-    assert json.dumps(made).count("data-msnb-name=") == 1, "one output brings the module along"
+def an_exported_page_needs_no_network(book, notebook, browser):
+    assert json.dumps(book).count("data-msnb-name=") == 1, "one output brings the module along"
     from nbconvert import HTMLExporter
 
     exported = notebook.folder / "views.html"
-    exported.write_text(HTMLExporter().from_notebook_node(made)[0])
+    exported.write_text(HTMLExporter().from_notebook_node(book)[0])
     still = browser.new_page()
     still.set_default_timeout(60000)
     still.route("http*://**", lambda route: route.abort())
@@ -422,16 +422,16 @@ def test_a_session_with_graphs(notebook, browser):
     the_mode_can_be_switched(notebook)
     dark_theme_and_narrow_window(notebook)
     if whole:
-        an_exported_page_needs_no_network(saved(notebook), notebook, browser)
+        an_exported_page_needs_no_network(read_saved_notebook(notebook), notebook, browser)
         a_curve_is_followed_while_its_kernel_is_busy(notebook)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("notebook", [("notebook", CELLS)], ids=["notebook"], indirect=True)
 def test_a_long_session_in_notebook_7(notebook):
-    """What JupyterLab's session, and test_lab_extension.py where a notebook is opened again, show of its sister."""
+    """Run in Notebook 7 the session of JupyterLab, and that of test_lab_extension.py for a reopened notebook."""
     a_mistake_is_said_on_each_view(notebook)
     a_column_comes_to_a_view_that_is_open(notebook)
-    saved(notebook)
+    read_saved_notebook(notebook)
     a_reopened_notebook_shows_the_still_form(notebook)
     a_curve_is_followed_while_its_kernel_is_busy(notebook)

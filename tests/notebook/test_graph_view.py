@@ -23,23 +23,23 @@ import ir_programs as programs
 MODULE = pathlib.Path(graph_view.__file__).with_name("widget.js")
 
 
-def view(kind="step", layers=3, **settings):
+def make_view(kind="step", layers=3, **settings):
     return GraphView(ir.read(programs.traced(kind, layers), "Net", programs.inputs(kind, layers)), **settings)
 
 
 def test_a_view_has_a_form_for_every_place():
-    data, _ = view()._repr_mimebundle_()
+    data, _ = make_view()._repr_mimebundle_()
     assert {"text/plain", "text/html", "application/vnd.jupyter.widget-view+json"} == set(data)
     assert data["text/plain"].startswith("GraphView(Net: ")
 
 
 def test_the_form_without_a_kernel_is_the_same_in_every_run():
-    assert view()._repr_mimebundle_()[0]["text/html"] == view()._repr_mimebundle_()[0]["text/html"]
-    assert view().payload == view().payload
+    assert make_view()._repr_mimebundle_()[0]["text/html"] == make_view()._repr_mimebundle_()[0]["text/html"]
+    assert make_view().payload == make_view().payload
 
 
 def test_nothing_in_the_page_comes_from_the_network():
-    page = view().html()
+    page = make_view().html()
     stored = MODULE.read_text(encoding="utf-8")
     packed = re.match(r'const text="([^"]+)"', stored)
     code = stored if packed is None else gzip.decompress(base64.b64decode(packed[1])).decode()
@@ -55,7 +55,7 @@ def test_the_module_of_every_view_is_small():
 
 
 def test_a_notebook_grows_by_less_than_300_kb_for_5000_nodes():
-    big = view("step", 1010)
+    big = make_view("step", 1010)
     assert len(big.graph) > 5000
     data, _ = big._repr_mimebundle_()
     state = len(MODULE.read_bytes()) + len(big.payload) * 4 // 3
@@ -65,47 +65,47 @@ def test_a_notebook_grows_by_less_than_300_kb_for_5000_nodes():
 def test_a_view_is_saved_in_the_form_its_suffix_asks_for(tmp_path):
     for suffix, start in ((".html", "<!doctype html>"), (".svg", "<svg"), (".dot", "digraph"), (".ir", "# FuncGraph")):
         path = tmp_path / f"net{suffix}"
-        view().save(path)
+        make_view().save(path)
         assert path.read_text().startswith(start)
     with pytest.raises(ValueError, match="net.pdf"):
-        view().save(tmp_path / "net.pdf")
+        make_view().save(tmp_path / "net.pdf")
 
 
 def test_a_view_is_a_table_with_its_columns(monkeypatch):
-    made = view()
-    made.set_column("time", {"values": list(range(len(made.graph)))})
-    assert [row["time"] for row in made.rows()] == list(range(len(made.graph)))
-    assert {"cell", "repeats", "parameters", "flops", "shape"} <= set(made.rows(by="Cell")[0])
+    view = make_view()
+    view.set_column("time", {"values": list(range(len(view.graph)))})
+    assert [row["time"] for row in view.rows()] == list(range(len(view.graph)))
+    assert {"cell", "repeats", "parameters", "flops", "shape"} <= set(view.rows(by="Cell")[0])
     with pytest.raises(ValueError, match="'by' should be None"):
-        made.table(by="cell")
+        view.table(by="cell")
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ModuleNotFoundError, match="pip install pandas"):
-        made.table()
+        view.table()
 
 
 def test_the_table_is_a_dataframe():
     pandas = pytest.importorskip("pandas")
-    table = view().table()
+    table = make_view().table()
     assert isinstance(table, pandas.DataFrame) and (table["operator"] == "MatMul").sum() > 0
-    assert table["flops"].sum() == sum(node.flops for node in view().graph.all_nodes())
+    assert table["flops"].sum() == sum(node.flops for node in make_view().graph.all_nodes())
 
 
 @pytest.mark.parametrize("height", [0, -3, 2.5, "tall", True])
 def test_a_wrong_height_is_refused(height):
     with pytest.raises(ValueError, match="positive int"):
-        view(height=height)
+        make_view(height=height)
 
 
 def test_values_to_colour_by_must_be_one_per_node():
     with pytest.raises(ValueError, match="one value per node"):
-        view(columns={"time": {"unit": "s", "values": [1.0]}})
+        make_view(columns={"time": {"unit": "s", "values": [1.0]}})
     with pytest.raises(ValueError, match="'heat'"):
-        view(colour="heat")
+        make_view(colour="heat")
 
 
 def test_a_view_needs_no_widgets(monkeypatch):
     monkeypatch.setattr(sys.modules[GraphView.__module__], "widget_class", lambda: None)
-    data, _ = view()._repr_mimebundle_()
+    data, _ = make_view()._repr_mimebundle_()
     assert set(data) == {"text/plain", "text/html"}
 
 
@@ -131,8 +131,8 @@ def test_a_kernel_file_is_never_called_by_its_process_number():
 def test_two_graphs_are_compared_and_names_must_differ():
     old = ir.read(programs.traced("forward", 3), "Net", programs.inputs("forward", 3))
     new = ir.read(programs.traced("forward", 4), "Net", programs.inputs("forward", 4))
-    made = graph_view.diff(old, new)
-    assert made.comparison.counts() == {"same": 6, "changed": 0, "fused": 0, "removed": 0, "added": 2}
+    view = graph_view.diff(old, new)
+    assert view.comparison.counts() == {"same": 6, "changed": 0, "fused": 0, "removed": 0, "added": 2}
     with pytest.raises(ValueError, match="two different words"):
         graph_view.diff(old, new, names=("net", "net"))
 
@@ -151,10 +151,10 @@ def test_a_file_is_compared_with_a_file_and_with_a_network(tmp_path):
     paths = {form: str(tmp_path / f"net.{form.lower()}") for form in ("ONNX", "MINDIR")}
     for form, path in paths.items():
         ms.export(same, x, file_name=path, file_format=form)
-    found = graph_view.diff(paths["MINDIR"], same, x, names=("file", "network")).comparison.counts()
-    assert found == {"same": 4, "changed": 0, "fused": 0, "removed": 0, "added": 0}
-    found = graph_view.diff(paths["ONNX"], same, x).comparison.counts()
-    assert found == {"same": 4, "changed": 0, "fused": 0, "removed": 0, "added": 0}
+    result = graph_view.diff(paths["MINDIR"], same, x, names=("file", "network")).comparison.counts()
+    assert result == {"same": 4, "changed": 0, "fused": 0, "removed": 0, "added": 0}
+    result = graph_view.diff(paths["ONNX"], same, x).comparison.counts()
+    assert result == {"same": 4, "changed": 0, "fused": 0, "removed": 0, "added": 0}
     assert same.training  # it was looked at in evaluation
     assert graph_view.diff(longer, paths["MINDIR"], x).comparison.counts()["removed"] == 1
     assert graph_view.diff(pathlib.Path(paths["MINDIR"]), paths["MINDIR"]).comparison.counts()["removed"] == 0
@@ -165,12 +165,12 @@ def test_a_file_is_compared_with_a_file_and_with_a_network(tmp_path):
 def test_a_stage_that_is_asked_for_is_made_and_added():
     graph = ir.read(programs.traced("forward"), "Net", programs.inputs())
     asked = []
-    made = GraphView({"traced": graph}, make=lambda stage: asked.append(stage) or graph, offered=("traced", "other"))
-    before = made.payload
-    made.widget.wanted = "other"
-    assert asked == ["other"] and list(made.graphs) == ["traced", "other"]
-    assert made.widget.payload == made.payload != before
-    made.widget.wanted = "nonsense"
+    view = GraphView({"traced": graph}, make=lambda stage: asked.append(stage) or graph, offered=("traced", "other"))
+    before = view.payload
+    view.widget.wanted = "other"
+    assert asked == ["other"] and list(view.graphs) == ["traced", "other"]
+    assert view.widget.payload == view.payload != before
+    view.widget.wanted = "nonsense"
     assert asked == ["other"]
 
 
@@ -192,126 +192,126 @@ class Slow:
         return GraphView({"traced": self.graph}, make=self, offered=("traced", "optimised"), wait=waits.get)
 
 
-def done(made):
-    for thread in list(made._stage_builder.threads.values()):
+def wait_for_threads(view):
+    for thread in list(view._stage_builder.threads.values()):
         thread.join(20)
 
 
 def test_a_stage_that_takes_long_is_made_aside_and_can_be_given_up():
-    slow = Slow(view().graph)
-    made = slow.view()
-    widget, said = made.widget, []
+    slow = Slow(make_view().graph)
+    view = slow.view()
+    widget, said = view.widget, []
     widget.send = lambda content, buffers=None: said.append(content["text"])
     assert widget.waits == {"optimised": 9.4}
     widget.wanted = "optimised"
-    assert list(made.graphs) == ["traced"]  # the kernel goes on
-    made._on_message(widget, {"kind": "cancel"}, [])
+    assert list(view.graphs) == ["traced"]  # the kernel goes on
+    view._on_message(widget, {"kind": "cancel"}, [])
     slow.let.set()
-    done(made)
-    assert slow.made == 1 and list(made.graphs) == ["traced"] and not said
+    wait_for_threads(view)
+    assert slow.made == 1 and list(view.graphs) == ["traced"] and not said
     widget.wanted = ""
     widget.wanted = "optimised"
-    done(made)
+    wait_for_threads(view)
     assert said == ["optimised: RuntimeError: out of memory"]
     widget.wanted = ""
     widget.wanted = "optimised"
-    done(made)
-    assert list(made.graphs) == ["traced", "optimised"] and widget.payload == made.payload
+    wait_for_threads(view)
+    assert list(view.graphs) == ["traced", "optimised"] and widget.payload == view.payload
 
 
 def test_a_stage_of_a_graph_that_was_replaced_meanwhile_is_not_shown():
-    slow = Slow(view().graph)
-    made = slow.view()
-    made.widget.wanted = "optimised"
-    threads = list(made._stage_builder.threads.values())
-    made.update(view("forward").graph)
+    slow = Slow(make_view().graph)
+    view = slow.view()
+    view.widget.wanted = "optimised"
+    threads = list(view._stage_builder.threads.values())
+    view.update(make_view("forward").graph)
     slow.let.set()
     threads[0].join(20)
-    assert list(made.graphs) == ["traced"] and slow.made == 1
+    assert list(view.graphs) == ["traced"] and slow.made == 1
 
 
 def test_a_view_can_be_given_another_graph():
-    made = view("forward")
-    assert made.widget.payload == made.payload
-    made.update(ir.read(programs.traced("forward", 5), "Net", programs.inputs("forward", 5)))
-    assert made.widget.payload == made.payload and len(made.graph) == 10
+    view = make_view("forward")
+    assert view.widget.payload == view.payload
+    view.update(ir.read(programs.traced("forward", 5), "Net", programs.inputs("forward", 5)))
+    assert view.widget.payload == view.payload and len(view.graph) == 10
 
 
-def column(made, value=1.0, **more):
-    return {"values": [value] * len(made.graph), **more}
+def column(view, value=1.0, **more):
+    return {"values": [value] * len(view.graph), **more}
 
 
 def test_a_column_crosses_as_a_message_of_its_own_and_is_part_of_what_is_saved():
-    made = view("forward")
-    payload, still = made.widget.payload, made.html()
-    made.set_column("time", column(made, 0.002, unit="s"))
-    assert made.widget.payload == payload and made.widget.colour == made.colour == "time"
-    (packed,) = made.widget.columns.values()
+    view = make_view("forward")
+    payload, still = view.widget.payload, view.html()
+    view.set_column("time", column(view, 0.002, unit="s"))
+    assert view.widget.payload == payload and view.widget.colour == view.colour == "time"
+    (packed,) = view.widget.columns.values()
     assert json.loads(gzip.decompress(packed))["values"] == [0.002] * 6 and len(packed) < 200
-    assert made.html() != still and "time" in made.svg() and "2 ms" in made.svg()
-    made.set_column("time", None)
-    assert made.widget.columns == {} == made.columns and made.html() != still  # the colour is the reader's
+    assert view.html() != still and "time" in view.svg() and "2 ms" in view.svg()
+    view.set_column("time", None)
+    assert view.widget.columns == {} == view.columns and view.html() != still  # the colour is the reader's
 
 
 def test_a_column_that_is_replaced_leaves_the_colour_to_the_reader():
-    made = view("forward")
-    made.set_column("time", column(made))
-    made.widget.colour = "flops"
-    made.set_column("time", column(made, 2.0))
-    assert made.colour == "flops"
-    made.set_column("norm", column(made), colour=False)
-    assert made.colour == "flops"
+    view = make_view("forward")
+    view.set_column("time", column(view))
+    view.widget.colour = "flops"
+    view.set_column("time", column(view, 2.0))
+    assert view.colour == "flops"
+    view.set_column("norm", column(view), colour=False)
+    assert view.colour == "flops"
 
 
 def test_a_column_that_is_wrong_is_refused():
-    made = view("forward")
+    view = make_view("forward")
     for wrong, match in (
         ({"values": [1.0]}, "one value per node"),
         ({}, "should have 'values'"),
-        (column(made, fold="mean"), "sum, max"),
-        (column(made, scale="ln"), "linear, log"),
-        (column(made, colour="red"), "should have 'values'"),
-        (column(made, note=["a"]), "'note'"),
+        (column(view, fold="mean"), "sum, max"),
+        (column(view, scale="ln"), "linear, log"),
+        (column(view, colour="red"), "should have 'values'"),
+        (column(view, note=["a"]), "'note'"),
     ):
         with pytest.raises(ValueError, match=match):
-            made.set_column("time", wrong)
+            view.set_column("time", wrong)
     with pytest.raises(TypeError, match="'much'"):
-        made.set_column("time", column(made, "much"))
+        view.set_column("time", column(view, "much"))
     with pytest.raises(ValueError, match="'flops'"):
-        made.set_column("flops", column(made))
+        view.set_column("flops", column(view))
     with pytest.raises(ValueError, match="'nowhere'"):
-        made.set_column("time", column(made), stage="nowhere")
+        view.set_column("time", column(view), stage="nowhere")
 
 
 def test_nodes_that_stay_keep_their_values_when_the_graph_changes():
-    made = view("forward", 3)
-    made.set_column("time", {"values": [float(n) for n in range(6)]})
-    made.update(ir.read(programs.traced("forward", 5), "Net", programs.inputs("forward", 5)))
-    assert made.columns["time"]["values"][:6] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
-    assert made.columns["time"]["values"][6:] == [None] * 4
-    made.update(ir.read(programs.traced("forward", 3), "Net", programs.inputs("forward", 3)))
-    assert made.columns["time"]["values"] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    view = make_view("forward", 3)
+    view.set_column("time", {"values": [float(n) for n in range(6)]})
+    view.update(ir.read(programs.traced("forward", 5), "Net", programs.inputs("forward", 5)))
+    assert view.columns["time"]["values"][:6] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    assert view.columns["time"]["values"][6:] == [None] * 4
+    view.update(ir.read(programs.traced("forward", 3), "Net", programs.inputs("forward", 3)))
+    assert view.columns["time"]["values"] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
 
 
 def test_a_closed_view_is_freed():
-    made = GraphView(ir.read(programs.traced("step", 20), "freed", programs.inputs("step", 20)))
-    made.set_column("time", column(made))
-    found, shown = weakref.ref(made), made.widget
+    view = GraphView(ir.read(programs.traced("step", 20), "freed", programs.inputs("step", 20)))
+    view.set_column("time", column(view))
+    reference, shown = weakref.ref(view), view.widget
     widget = weakref.ref(shown)
-    made.close()
+    view.close()
     assert shown.comm is None, "the front end has been told"
-    del made, shown
+    del view, shown
     gc.collect()
-    assert found() is None and widget() is None
+    assert reference() is None and widget() is None
     assert not [each for each in gc.get_objects() if isinstance(each, ir.FuncGraph) and each.name == "freed"]
 
 
 def test_a_view_that_was_closed_can_be_shown_again():
-    made = view("forward")
-    made.set_column("time", column(made))
-    before = made.widget
-    made.close()
-    assert made.widget is not before and made.widget.colour == "time" and len(made.widget.columns) == 1
+    view = make_view("forward")
+    view.set_column("time", column(view))
+    before = view.widget
+    view.close()
+    assert view.widget is not before and view.widget.colour == "time" and len(view.widget.columns) == 1
 
 
 def test_a_changed_view_is_written_into_the_notebook_when_the_cell_is_done(monkeypatch):
@@ -319,13 +319,13 @@ def test_a_changed_view_is_written_into_the_notebook_when_the_cell_is_done(monke
 
     published = []
     monkeypatch.setattr("IPython.display.publish_display_data", lambda *data, **more: published.append((data, more)))
-    made = view("forward")
-    made.set_column("time", column(made))
+    view = make_view("forward")
+    view.set_column("time", column(view))
     cell_views.write()
     assert published == [], "it was never shown"
-    made._ipython_display_()
-    made.set_column("time", column(made, 3.0))
-    made.set_column("norm", column(made))
+    view._ipython_display_()
+    view.set_column("time", column(view, 3.0))
+    view.set_column("norm", column(view))
     cell_views.write()
     cell_views.write()
     shown, again = published

@@ -1,4 +1,4 @@
-"""What a notebook adds to errors about members that a Tensor or a Cell does not have."""
+"""Hints of a notebook for errors about members that a Tensor or a Cell does not have."""
 
 import linecache
 
@@ -16,7 +16,7 @@ class Net(nn.Cell):
 
 
 def hint_about(code):
-    """The hint about the error that one line of a cell ends with."""
+    """Return the hint about the error that one line of a cell ends with."""
     names = {"x": Tensor(np.ones((2, 3), np.float32)), "net": Net()}
     linecache.cache["a cell"] = (len(code), None, [code], "a cell")
     try:

@@ -1,4 +1,4 @@
-"""A whole notebook, run by nbclient in a kernel of its own."""
+"""A complete notebook, run by nbclient in a kernel of its own."""
 
 import os
 import re
@@ -60,7 +60,7 @@ with progress.Wait("compiling"):
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
-    """The notebook with its outputs."""
+    """Return the notebook with its outputs."""
     from jupyter_client.manager import AsyncKernelManager
 
     folder = tmp_path_factory.mktemp("kernel")
@@ -80,11 +80,11 @@ def outputs(book):
 
 
 def text(outputs):
-    parts = [
+    texts = [
         o.get("text", "") or o.get("data", {}).get("text/plain", "") or "\n".join(o.get("traceback", []))
         for o in outputs
     ]
-    return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(parts))
+    return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(texts))
 
 
 def test_the_cell_shows_its_value_its_seconds_and_its_graph(outputs):

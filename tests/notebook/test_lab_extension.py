@@ -96,12 +96,12 @@ def address(server, name):
 
 @pytest.fixture
 def page(browser, jupyter, tmp_path):
-    """The notebook in JupyterLab; in the end nothing may have been asked of the network."""
+    """Yield the notebook in JupyterLab; in the end nothing may have been asked of the network."""
     with jupyter.project(tmp_path, "live", {"live.ipynb": CELLS}):
-        yield from shown(browser, jupyter.address)
+        yield from yield_pages(browser, jupyter.address)
 
 
-def shown(browser, server):
+def yield_pages(browser, server):
     asked = []
     page = opened(browser, address(server, "live.ipynb"), ".msnb-graph[data-ready]")
     page.on("request", lambda request: asked.append(request.url))

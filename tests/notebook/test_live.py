@@ -33,8 +33,8 @@ ran = globals().get("ran", 0) + 1"""
 
 
 @pytest.fixture
-def shown(notebook):
-    """(view, file of its cell) of a cell that showed the graph of `net`."""
+def view_and_file(notebook):
+    """Return (view, file of its cell) of a cell that showed the graph of `net`."""
     live._followed.clear()
     views = []
     notebook.shell.user_ns["keep"] = views
@@ -49,25 +49,25 @@ def shown(notebook):
     return view, notebook["Net"].construct.__code__.co_filename
 
 
-def update(notebook, shown, old, new):
-    view, file = shown
+def update(notebook, view_and_file, old, new):
+    view, file = view_and_file
     return live.update(file, CELL.replace(old, new), notebook.shell.user_ns)
 
 
-def test_a_changed_construct_is_shown_and_nothing_is_run(notebook, shown):
-    view, _ = shown
+def test_a_changed_construct_is_shown_and_nothing_is_run(notebook, view_and_file):
+    view, _ = view_and_file
     before = len(view.graph)
-    assert update(notebook, shown, "self.dense(x)", "ops.ReLU()(self.dense(x)) + x") == (1, None)
+    assert update(notebook, view_and_file, "self.dense(x)", "ops.ReLU()(self.dense(x)) + x") == (1, None)
     assert len(view.graph) == before + 2
     assert notebook["ran"] == 1 and type(notebook["net"].block) is notebook["Block"]
-    assert update(notebook, shown, "", "") == (1, None) and len(view.graph) == before
+    assert update(notebook, view_and_file, "", "") == (1, None) and len(view.graph) == before
 
 
-def test_the_lines_are_those_of_the_typed_text_in_the_same_cell(notebook, shown):
-    update(notebook, shown, "        return self.block(x)", "\n\n        return self.block(x) * 2")
+def test_the_lines_are_those_of_the_typed_text_in_the_same_cell(notebook, view_and_file):
+    update(notebook, view_and_file, "        return self.block(x)", "\n\n        return self.block(x) * 2")
     from msnb.ir.source import show
 
-    assert any(show(node.source) == "In [2] line 18" for node in shown[0].graph.all_nodes())
+    assert any(show(node.source) == "In [2] line 18" for node in view_and_file[0].graph.all_nodes())
 
 
 def test_a_network_that_failed_is_whole_once_it_is_mended(notebook, monkeypatch):
@@ -82,30 +82,32 @@ def test_a_network_that_failed_is_whole_once_it_is_mended(notebook, monkeypatch)
     assert b"problem" not in gzip.decompress(view.payload)
 
 
-def test_what_is_half_typed_leaves_the_view_alone(notebook, shown):
-    view, _ = shown
+def test_what_is_half_typed_leaves_the_view_alone(notebook, view_and_file):
+    view, _ = view_and_file
     before = len(view.graph)
     assert view.widget.stale == ""
-    count, said = update(notebook, shown, "self.dense(x)", "self.dense(x) + (")
+    count, said = update(notebook, view_and_file, "self.dense(x)", "self.dense(x) + (")
     assert count == 0 and said.startswith("line 10")
     assert view.widget.stale == "!line 10: '(' was never closed"
-    count, said = update(notebook, shown, "self.dense(x)", "self.dense(x) + nothing")
+    count, said = update(notebook, view_and_file, "self.dense(x)", "self.dense(x) + nothing")
     assert count == 0 and "nothing" in said
     assert len(view.graph) == before
-    assert update(notebook, shown, "self.dense(x)", "self.dense(x) + 1") == (1, None) and view.widget.stale == ""
+    assert (
+        update(notebook, view_and_file, "self.dense(x)", "self.dense(x) + 1") == (1, None) and view.widget.stale == ""
+    )
 
 
-def test_a_changed_constructor_is_followed_and_the_network_that_is_there_stays_as_it_is(notebook, shown):
-    view, _ = shown
-    net, kept = notebook["net"], notebook["net"].block.dense.weight.asnumpy()
-    assert update(notebook, shown, "nn.Dense(3, 3)", "nn.Dense(3, 4)") == (1, None)
+def test_a_changed_constructor_is_followed_and_the_network_that_is_there_stays_as_it_is(notebook, view_and_file):
+    view, _ = view_and_file
+    net, weights = notebook["net"], notebook["net"].block.dense.weight.asnumpy()
+    assert update(notebook, view_and_file, "nn.Dense(3, 3)", "nn.Dense(3, 4)") == (1, None)
     assert view.graph.nodes[0].shape == (4, 4)
     names = [p.name for p in view.graph.parameters if p.is_weight]
     assert names == ["block.dense.weight", "block.dense.bias"]
-    assert update(notebook, shown, "self.block = Block()", "self.block = nn.Dense(3, 7)") == (1, None)
+    assert update(notebook, view_and_file, "self.block = Block()", "self.block = nn.Dense(3, 7)") == (1, None)
     assert view.graph.nodes[0].shape == (4, 7) and view.graph.nodes[0].scope == "Default/block-Dense"
     assert notebook["net"] is net and type(net.block) is notebook["Block"]
-    assert (net.block.dense.weight.asnumpy() == kept).all()
+    assert (net.block.dense.weight.asnumpy() == weights).all()
 
 
 MAKER = """%%mindspore -m graph
@@ -139,16 +141,16 @@ view = __import__("msnb").view(net, ms.Tensor(np.ones((4, 3), np.float32)))"""
 
 
 @pytest.fixture
-def made(notebook):
-    """(view, file of the class Made) of a network whose inner Cell another notebook cell has made."""
+def made_view_and_file(notebook):
+    """Return (view, file of the class Made) of a network whose inner Cell another notebook cell has made."""
     live._followed.clear()
     notebook.ok(MAKER)
     notebook.ok(USER)
     return notebook["view"], notebook["Made"].construct.__code__.co_filename
 
 
-def test_a_cell_is_made_anew_with_its_own_arguments_and_draws_nothing(notebook, made):
-    view, file = made
+def test_a_cell_is_made_anew_with_its_own_arguments_and_draws_nothing(notebook, made_view_and_file):
+    view, file = made_view_and_file
     ms, np, random = notebook["ms"], notebook["np"], notebook["random"]
     ms.set_seed(3)
     random.seed(3)
@@ -165,8 +167,8 @@ def test_a_cell_is_made_anew_with_its_own_arguments_and_draws_nothing(notebook, 
     assert drawn[:3] == again[:3] and (drawn[3] == again[3]).all()
 
 
-def test_what_a_constructor_calls_is_part_of_it(notebook, made):
-    view, file = made
+def test_what_a_constructor_calls_is_part_of_it(notebook, made_view_and_file):
+    view, file = made_view_and_file
     text = MAKER.replace("return nn.Dense(inputs, outputs)", "return nn.SequentialCell(nn.Dense(inputs, outputs))")
     assert live.update(file, text, notebook.shell.user_ns) == (1, None)
     assert view.graph.nodes[0].scope == "Default/inner-Made/first-SequentialCell/0-Dense"
@@ -182,8 +184,8 @@ def test_what_a_constructor_calls_is_part_of_it(notebook, made):
         ("width, *, act", "width, depth, *, act", "Made's new __init__ fails: TypeError: "),
     ],
 )
-def test_a_constructor_that_cannot_run_is_named_on_the_view(notebook, made, old, new, why):
-    view, file = made
+def test_a_constructor_that_cannot_run_is_named_on_the_view(notebook, made_view_and_file, old, new, why):
+    view, file = made_view_and_file
     before = len(view.graph)
     assert view.widget.stale == ""
     count, said = live.update(file, MAKER.replace(old, new), notebook.shell.user_ns)
@@ -191,17 +193,17 @@ def test_a_constructor_that_cannot_run_is_named_on_the_view(notebook, made, old,
     assert live.update(file, MAKER, notebook.shell.user_ns) == (1, None) and view.widget.stale == ""
 
 
-def test_a_network_that_an_optimizer_trains_is_not_made_anew_within_its_step(notebook, made):
+def test_a_network_that_an_optimizer_trains_is_not_made_anew_within_its_step(notebook, made_view_and_file):
     notebook.ok(
         "%%mindspore\nstep = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params()))\n"
         "x, y = ms.Tensor(np.ones((4, 3), np.float32)), ms.Tensor(np.ones((4, 5), np.float32))\n"
         "step = __import__('msnb').view(step, x, y)"
     )
-    count, said = live.update(made[1], MAKER.replace("drop=0.9", "drop=0.5"), notebook.shell.user_ns)
+    count, said = live.update(made_view_and_file[1], MAKER.replace("drop=0.9", "drop=0.5"), notebook.shell.user_ns)
     assert (count, said) == (1, "Made has other Parameters than the optimizer knows; run the cell to follow it.")
 
 
-def test_a_large_argument_is_not_kept_alive(notebook, made):
+def test_a_large_argument_is_not_kept_alive(notebook, made_view_and_file):
     notebook.ok(
         "import gc, weakref\nclass Big(ms.nn.Cell):\n    def __init__(self, table):\n        super().__init__()\n"
         "table = np.zeros(1 << 20)\nbig, seen = Big(table), weakref.ref(table)\ndel table"
@@ -209,15 +211,15 @@ def test_a_large_argument_is_not_kept_alive(notebook, made):
     assert notebook["seen"]() is None
 
 
-def test_a_network_that_is_slow_to_trace_is_followed_once(notebook, shown, monkeypatch):
+def test_a_network_that_is_slow_to_trace_is_followed_once(notebook, view_and_file, monkeypatch):
     monkeypatch.setattr(live, "_PATIENCE", -1.0)
-    count, said = update(notebook, shown, "self.dense(x)", "self.dense(x) + x")
+    count, said = update(notebook, view_and_file, "self.dense(x)", "self.dense(x) + x")
     assert count == 1 and "to trace; from now on its graph follows when the cell is run" in said
-    assert update(notebook, shown, "self.dense(x)", "self.dense(x) * x") == (0, None)
+    assert update(notebook, view_and_file, "self.dense(x)", "self.dense(x) * x") == (0, None)
 
 
-def test_every_way_to_show_a_graph_follows(notebook, shown):
-    _, file = shown
+def test_every_way_to_show_a_graph_follows(notebook, view_and_file):
+    _, file = view_and_file
     notebook.ok("import msnb\nfrom msnb.notebook import graph\nx = ms.Tensor(np.ones((4, 3), np.float32))")
     notebook.ok("first, second = msnb.view(net, x), graph.view(net, x)")
     notebook.ok("%ms_ir net(x)")
@@ -228,9 +230,9 @@ def test_every_way_to_show_a_graph_follows(notebook, shown):
     assert [len(view.graph) for view in before] == [3, 3, 3, 3]
 
 
-def test_the_other_stages_are_those_of_the_typed_text(notebook, shown):
-    view, _ = shown
-    update(notebook, shown, "self.dense(x)", "ops.Sin()(self.dense(x))")
+def test_the_other_stages_are_those_of_the_typed_text(notebook, view_and_file):
+    view, _ = view_and_file
+    update(notebook, view_and_file, "self.dense(x)", "ops.Sin()(self.dense(x))")
     view.widget.wanted = "primitives"
     assert any(node.op == "sin" for node in view.graphs["primitives"].all_nodes())
 
@@ -251,14 +253,14 @@ def test_a_function_is_followed_too(notebook):
     assert len(views[0].graph) == 2
 
 
-def asked(notebook, **question):
+def ask(notebook, **question):
     notebook.shell.user_ns["_question"] = json.dumps(question)
     answer = notebook.shell.user_expressions({"r": "__import__('msnb.notebook.lab').notebook.lab.ask(_question)"})["r"]
     return answer["data"]["application/json"]
 
 
-def test_the_state_names_cells_programs_and_memory(notebook, shown):
-    state = asked(notebook, what="state")
+def test_the_state_names_cells_programs_and_memory(notebook, view_and_file):
+    state = ask(notebook, what="state")
     assert state["mode"] == "PYNATIVE" and state["device"] == "CPU" and "CPU" in state["devices"]
     (cell,) = [c for c in state["cells"] if c["name"] == "net"]
     assert cell["kind"] == "Net" and cell["numbers"] == 12 and cell["bytes"] == 48 and cell["line"] == 15
@@ -267,28 +269,28 @@ def test_the_state_names_cells_programs_and_memory(notebook, shown):
 
 
 def test_mode_and_device_can_be_changed(notebook):
-    assert asked(notebook, what="change", mode="GRAPH")["mode"] == "GRAPH"
+    assert ask(notebook, what="change", mode="GRAPH")["mode"] == "GRAPH"
     assert context.get_context("mode") == context.GRAPH_MODE
-    assert "TPU" in asked(notebook, what="change", device="TPU")["error"]
+    assert "TPU" in ask(notebook, what="change", device="TPU")["error"]
 
 
-def test_typing_and_pointing_go_by_the_id_of_the_cell(notebook, shown):
-    view, file = shown
+def test_typing_and_pointing_go_by_the_id_of_the_cell(notebook, view_and_file):
+    view, file = view_and_file
     cell_names._ids[file] = "abc"
-    answer = asked(notebook, what="typed", cell="abc", text=CELL.replace("self.dense(x)", "self.dense(x) + x"))
+    answer = ask(notebook, what="typed", cell="abc", text=CELL.replace("self.dense(x)", "self.dense(x) + x"))
     assert answer == {"shown": 1, "said": None, "line": None}
-    answer = asked(notebook, what="typed", cell="abc", text=CELL.replace("self.dense(x)", "self.dense(x"))
+    answer = ask(notebook, what="typed", cell="abc", text=CELL.replace("self.dense(x)", "self.dense(x"))
     assert answer == {"shown": 0, "said": "line 10: '(' was never closed", "line": 10}
     assert view.widget is not None
-    assert asked(notebook, what="pointed", cell="abc", line=10) == {"selected": 1}
+    assert ask(notebook, what="pointed", cell="abc", line=10) == {"selected": 1}
     node = next(n for n in view.graph.all_nodes() if n.id == view.widget.selected)
     assert node.source[1] == 10
-    assert asked(notebook, what="typed", cell="unknown", text="") == {"shown": 0, "said": None, "line": None}
+    assert ask(notebook, what="typed", cell="unknown", text="") == {"shown": 0, "said": None, "line": None}
     del cell_names._ids[file]
 
 
 def test_a_question_that_is_none_is_answered_with_an_error(notebook):
-    assert "KeyError" in asked(notebook, what="weather")["error"]
+    assert "KeyError" in ask(notebook, what="weather")["error"]
     assert lab.ask('{"what": "state"}').value["mode"] in ("GRAPH", "PYNATIVE")
 
 
@@ -327,7 +329,7 @@ VALUES = CELL.replace("%%mindspore --ir", "%%mindspore -m graph").replace(
 
 @pytest.fixture
 def valued(notebook):
-    """(view with values, file of its cell)."""
+    """Return (view with values, file of its cell)."""
     live._followed.clear()
     notebook.ok(VALUES)
     view = notebook["viewed"]

@@ -38,7 +38,7 @@ def shapes(view):
 
 
 def type_in(notebook, cell, text):
-    """What the extension asks while a cell is typed in."""
+    """Send the request of the extension while the user types in a cell."""
     return lab.typed(cell, text)
 
 
@@ -98,11 +98,11 @@ def test_a_network_that_another_cell_makes_is_followed_while_typing_and_the_stri
 
 @pytest.mark.parametrize("call", WAYS)
 def test_every_way_to_name_a_network_follows_or_says_what_to_run(session, call):
-    held = "net = Net()\nmodel = ms.nn.Cell()\nmodel.body, nets = Net(), [Net()]\n" + INPUT
-    session.ok(CLASS + held, "class")
+    source = "net = Net()\nmodel = ms.nn.Cell()\nmodel.body, nets = Net(), [Net()]\n" + INPUT
+    session.ok(CLASS + source, "class")
     view = view_of(session, call)
     view.widget
-    text = (CLASS + held).replace("10, 20", "10, 21")
+    text = (CLASS + source).replace("10, 20", "10, 21")
     assert type_in(session, "class", text)["shown"] == 1 and shapes(view) == [(4, 21)]
     session.ok(text, "class")
     assert shapes(view) == [(4, 21)]

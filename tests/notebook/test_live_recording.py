@@ -41,10 +41,10 @@ def test_a_training_is_seen_while_its_kernel_is_busy_and_while_another_process_t
         dash, runs, training = page.locator(".msnb-dash").first, page.locator(".msnb-runs").first, cells.nth(2)
 
         def step(name):
-            """The last step of a curve, as the chart says it."""
+            """Return the last step of a curve, as the chart says it."""
             label = dash.locator(f'.card[data-tag="{name}"]').first.get_attribute("aria-label") or ""
-            found = re.search(r"step ([\d,]+);", label)
-            return int(found[1].replace(",", "")) if found else -1
+            match = re.search(r"step ([\d,]+);", label)
+            return int(match[1].replace(",", "")) if match else -1
 
         dash.locator('.card[data-tag="loss"]').wait_for()
         until(page, lambda: step("loss") > 20)

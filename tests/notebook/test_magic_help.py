@@ -45,9 +45,9 @@ def test_a_name_that_is_no_magic_is_one_sentence(notebook):
 
 def test_a_gradient_of_a_network_without_a_batch_is_one_sentence(notebook):
     notebook.ok("from msnb import nn\nnet = nn.Dense(2, 3)")
-    for given in ("net", "net, nn.MSELoss()"):
+    for arguments in ("net", "net, nn.MSELoss()"):
         with pytest.raises(UsageError, match="a step needs a batch, and there is none: write %ms_grad net, loss"):
-            notebook.shell.run_line_magic("ms_grad", given)
+            notebook.shell.run_line_magic("ms_grad", arguments)
 
 
 def test_the_page_has_tutorials_functions_magics_and_keys(notebook):

@@ -42,10 +42,10 @@ def search(page, query):
 class Live:
     """A live view of a graph on a page."""
 
-    def __init__(self, page, shown):
-        self.page, self.view = page, shown
-        state = {**shown._build_widget_state(), "columns": {}, "selected": -1, "wanted": "", "stale": ""}
-        state["payload"] = base64.b64encode(shown.payload).decode()
+    def __init__(self, page, graph_view):
+        self.page, self.view = page, graph_view
+        state = {**graph_view._build_widget_state(), "columns": {}, "selected": -1, "wanted": "", "stale": ""}
+        state["payload"] = base64.b64encode(graph_view.payload).decode()
         page.evaluate(LIVE, {"source": MODULE.read_text(encoding="utf-8"), "state": state})
         page.wait_for_selector(".msnb-graph[data-ready]")
 
@@ -94,14 +94,14 @@ class Convolutional(nn.Cell):
 
 
 @pytest.fixture(scope="module")
-def shown():
+def graph_view():
     context.set_context(mode=context.GRAPH_MODE)
     yield view(Convolutional(), Tensor(X), values=True)
     context.set_context(mode=context.PYNATIVE_MODE)
 
 
-def test_a_click_shows_maps_numbers_and_histogram_and_asks_once(page, shown):
-    live = Live(page, shown)
+def test_a_click_shows_maps_numbers_and_histogram_and_asks_once(page, graph_view):
+    live = Live(page, graph_view)
     live.select("op:Conv2D")
     assert page.inner_text(".values") == "VALUES\ncomputing…" or "computing" in page.inner_text(".values")
     (request,) = live.answer()
@@ -132,9 +132,9 @@ PAUSED = {
 
 
 @pytest.mark.parametrize("width", [420, 600, 1100])
-def test_the_graph_of_a_paused_step_keeps_its_height(page, shown, width):
+def test_the_graph_of_a_paused_step_keeps_its_height(page, graph_view, width):
     page.set_viewport_size({"width": width, "height": 1000})
-    live = Live(page, shown)
+    live = Live(page, graph_view)
     live.select("op:Conv2D")
     live.answer()
     page.evaluate("state => live.set('debug', state)", PAUSED)
@@ -149,8 +149,8 @@ def test_the_graph_of_a_paused_step_keeps_its_height(page, shown, width):
     page.click("[data-do=panel]")
 
 
-def test_a_channel_shows_the_examples_that_excite_it_and_one_of_them_is_selected(page, shown):
-    live = Live(page, shown)
+def test_a_channel_shows_the_examples_that_excite_it_and_one_of_them_is_selected(page, graph_view):
+    live = Live(page, graph_view)
     live.select("op:ReLU")
     live.answer()
     page.click(".values .choice >> nth=0")
@@ -166,26 +166,26 @@ def test_a_channel_shows_the_examples_that_excite_it_and_one_of_them_is_selected
     assert page.locator(".values [data-channel] figcaption").all_inner_texts() == sorted(names)
 
 
-def test_another_run_is_asked_for_its_values(page, shown):
-    live = Live(page, shown)
+def test_another_run_is_asked_for_its_values(page, graph_view):
+    live = Live(page, graph_view)
     live.select("op:Conv2D")
     live.answer()
     before = page.inner_text(".values")
-    shown.run(Tensor(3 * X))
-    page.evaluate("runs => live.set('runs', runs)", shown._get_state_of_all_values()["runs"])
+    graph_view.run(Tensor(3 * X))
+    page.evaluate("runs => live.set('runs', runs)", graph_view._get_state_of_all_values()["runs"])
     assert len(live.answer()) == 1 and page.inner_text(".values") != before
-    shown.run(Tensor(X))
+    graph_view.run(Tensor(X))
 
 
-def test_a_slice_shows_other_numbers_and_a_wrong_one_says_why(page, shown):
-    live = Live(page, shown)
+def test_a_slice_shows_other_numbers_and_a_wrong_one_says_why(page, graph_view):
+    live = Live(page, graph_view)
     live.select("op:Conv2D")
     live.answer()
     page.click(".values summary")
     page.fill(".values .part", "1, 3, 2:4")
     page.press(".values .part", "Tab")
     live.answer()
-    expected = shown.value("op:Conv2D").asnumpy()[1, 3, 2:4]
+    expected = graph_view.value("op:Conv2D").asnumpy()[1, 3, 2:4]
     cells = page.locator(".values .numbers tr").nth(1).locator("td").all_inner_texts()
     np.testing.assert_allclose([float(cell.replace("−", "-")) for cell in cells], expected[0], rtol=1e-2)
     page.fill(".values .part", "1, three")
@@ -194,23 +194,23 @@ def test_a_slice_shows_other_numbers_and_a_wrong_one_says_why(page, shown):
     assert "is written like" in page.inner_text(".values details .bad")
 
 
-def test_a_value_is_saved_as_npy_and_its_pictures_as_png(page, shown, tmp_path):
-    live = Live(page, shown)
+def test_a_value_is_saved_as_npy_and_its_pictures_as_png(page, graph_view, tmp_path):
+    live = Live(page, graph_view)
     live.select("op:Conv2D")
     live.answer()
     with page.expect_download() as download:
         page.click(".values [data-save=npy]")
         live.answer()
     download.value.save_as(tmp_path / "value.npy")
-    np.testing.assert_array_equal(np.load(tmp_path / "value.npy"), shown.value("op:Conv2D").asnumpy())
+    np.testing.assert_array_equal(np.load(tmp_path / "value.npy"), graph_view.value("op:Conv2D").asnumpy())
     with page.expect_download() as download:
         page.click(".values [data-save=png]")
     download.value.save_as(tmp_path / "value.png")
     assert (tmp_path / "value.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_pointer_shows_three_numbers_of_a_node(page, shown):
-    live = Live(page, shown)
+def test_the_pointer_shows_three_numbers_of_a_node(page, graph_view):
+    live = Live(page, graph_view)
     live.select("op:ReLU")
     live.answer()
     box = page.locator("g.n").filter(has_text="ReLU").first.bounding_box()
@@ -285,10 +285,12 @@ def test_a_slider_selects_the_step_of_a_timeline(page):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_a_saved_page_has_the_values_that_were_looked_at_and_statistics_of_the_others(window, shown, tmp_path, dark):
-    node = select_nodes(shown.graph, "op:Conv2D")[0]
-    shown._on_message(shown.widget, {"kind": "value", "node": node.id}, [])
-    shown.save(tmp_path / "view.html")
+def test_a_saved_page_has_the_values_that_were_looked_at_and_statistics_of_the_others(
+    window, graph_view, tmp_path, dark
+):
+    node = select_nodes(graph_view.graph, "op:Conv2D")[0]
+    graph_view._on_message(graph_view.widget, {"kind": "value", "node": node.id}, [])
+    graph_view.save(tmp_path / "view.html")
     page = window.show(tmp_path / "view.html", ".msnb-graph[data-ready]", 1100, 800, dark)
     for query, pictures in (("op:Conv2D", 4), ("op:ReduceMean", 0)):
         search(page, query)
@@ -297,40 +299,40 @@ def test_a_saved_page_has_the_values_that_were_looked_at_and_statistics_of_the_o
     assert not window.complaints()
 
 
-def test_a_preview_is_saved_without_a_click(window, shown, tmp_path):
-    shown._values._previews.clear()
-    shown.preview("op:Conv2D").save(tmp_path / "view.html")
+def test_a_preview_is_saved_without_a_click(window, graph_view, tmp_path):
+    graph_view._values._previews.clear()
+    graph_view.preview("op:Conv2D").save(tmp_path / "view.html")
     page = window.show(tmp_path / "view.html", ".msnb-graph[data-ready]", 1100, 800, False)
     search(page, "op:Conv2D")
     assert page.locator(".values .maps img").count() == 4 and not page.locator(".values [data-channel]").count()
     assert not window.complaints()
-    shown._values._previews.clear()
+    graph_view._values._previews.clear()
 
 
-def test_texts_of_a_saved_value_are_no_html(window, shown, tmp_path):
+def test_texts_of_a_saved_value_are_no_html(window, graph_view, tmp_path):
     hostile = '<img src=x onerror="window.hit=1">'
-    node = select_nodes(shown.graph, "op:Conv2D")[0]
+    node = select_nodes(graph_view.graph, "op:Conv2D")[0]
     entry = value_data(hostile, X, 0)
     entry["pictures"]["images"][0] = f'"{hostile}'
     entry["pictures"]["names"][0] = entry["pictures"]["top"] = hostile
     entry["stats"].append([hostile, hostile])
     entry["table"]["cells"][0][0] = hostile
-    shown._values._previews[node.id, 0] = [entry]
-    shown._payload = shown._saved = None
-    shown.save(tmp_path / "view.html")
+    graph_view._values._previews[node.id, 0] = [entry]
+    graph_view._payload = graph_view._saved = None
+    graph_view.save(tmp_path / "view.html")
     page = window.show(tmp_path / "view.html", ".msnb-graph[data-ready]", 1100, 800, False)
     search(page, "op:Conv2D")
     assert page.locator(".values").count() == 1 and not page.evaluate("!!window.hit")
     window.complaints()
-    shown._values._previews.clear()
+    graph_view._values._previews.clear()
 
 
-def test_a_switch_saves_no_values(shown):
-    shown.run(saves=False)
-    node = select_nodes(shown.graph, "op:Conv2D")[0]
-    shown._values.answer({"node": node.id})
-    assert shown._values.saved() == {}
-    shown.run()
+def test_a_switch_saves_no_values(graph_view):
+    graph_view.run(saves=False)
+    node = select_nodes(graph_view.graph, "op:Conv2D")[0]
+    graph_view._values.answer({"node": node.id})
+    assert graph_view._values.saved() == {}
+    graph_view.run()
 
 
 # ---------------------------------------------------------------------- data

@@ -42,7 +42,7 @@ def page_of_a_view():
 
 
 def of_data(mime, value, metadata=None):
-    """A cell with one output, valid or not."""
+    """Return a cell with one output, valid or not."""
     cell = of_output("")
     cell.outputs[0].update(data={mime: value}, metadata=metadata or {})
     return cell
@@ -100,7 +100,7 @@ HOSTILE = {
 
 
 def book_of(*cells):
-    """A notebook, valid or not."""
+    """Return a notebook, valid or not."""
     notebook = new_notebook()
     notebook.cells = list(cells)
     return notebook
@@ -121,7 +121,7 @@ def network():
 
 
 def shown(browser, text, folder, ready="body"):
-    """(Window, page) of an HTML text, each frame of which has been on screen."""
+    """Return (Window, page) of an HTML text, each frame of which has been on screen."""
     path = folder / "page.html"
     path.write_text(text, encoding="utf-8")
     window = Window(browser)

@@ -1,4 +1,4 @@
-"""The colours of runs are told apart by everybody: simulated for eyes without one of the three kinds of cones."""
+"""The colours of runs can be distinguished, also by simulated eyes without one of the three kinds of cones."""
 
 import itertools
 import re

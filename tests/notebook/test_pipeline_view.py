@@ -31,7 +31,7 @@ def data(rows=64):
     return ds.NumpySlicesDataset({"x": np.arange(float(rows))}, shuffle=False).map(doubled, "x").batch(8)
 
 
-def ran(dataset):
+def run_dataset(dataset):
     view = PipelineView(dataset)
     with view:
         for _ in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
@@ -40,9 +40,9 @@ def ran(dataset):
 
 
 def test_operators_stand_in_the_order_of_the_data():
-    page = ran(data()).html()
-    places = [page.index(words) for words in (">NumpySlicesDataset", ">doubled()", ">batch 8<")]
-    assert places == sorted(places)
+    page = run_dataset(data()).html()
+    positions = [page.index(words) for words in (">NumpySlicesDataset", ">doubled()", ">batch 8<")]
+    assert positions == sorted(positions)
     assert "doubled() on x takes" in page and "finished" in page
 
 
@@ -70,7 +70,7 @@ def test_names_of_the_users_cannot_break_the_page():
         return x
 
     f.__name__ = "<script>alert(1)</script>"
-    view = ran(ds.NumpySlicesDataset({"a&b": np.arange(4)}, shuffle=False).map(f, "a&b"))
+    view = run_dataset(ds.NumpySlicesDataset({"a&b": np.arange(4)}, shuffle=False).map(f, "a&b"))
     assert "<script>" not in view.html() and "a&amp;b" in view.html()
 
 
@@ -110,7 +110,7 @@ def test_the_magic_says_what_is_wrong(notebook):
 
 
 def module_page(first, second, dark):
-    """A page that draws one picture with the widget's module, and another over it when asked."""
+    """Return a page that draws one picture with the widget's module, and another over it when asked."""
     from msnb.notebook.pipeline.view import _MODULE
 
     code = _MODULE.read_text(encoding="utf-8").replace("export default { render };", "window.render = render;")

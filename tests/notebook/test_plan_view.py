@@ -167,10 +167,10 @@ def test_a_kernel_answers_or_it_is_said_why_none_does(browser, tmp_path):
 
 
 def test_no_two_texts_of_a_row_meet_in_the_still_picture():
-    told = copy.deepcopy(TOLD)
-    told["plans"][2].update(seconds=5.57703, bytes=10.7 * 2**30, bubble=0.28)
-    told["notes"] = ["The batch has 128 rows, which 7 devices do not divide: each device computes all of it."]
-    svg = plan_view(told).svg()
+    plan = copy.deepcopy(TOLD)
+    plan["plans"][2].update(seconds=5.57703, bytes=10.7 * 2**30, bubble=0.28)
+    plan["notes"] = ["The batch has 128 rows, which 7 devices do not divide: each device computes all of it."]
+    svg = plan_view(plan).svg()
     assert "7 devices do not divide" in " ".join(ElementTree.fromstring(svg).itertext())
     rows = {}
     for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"):

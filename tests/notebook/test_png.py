@@ -41,14 +41,14 @@ def views():
 def test_the_png_is_what_a_browser_draws_of_the_svg(views, browser, tmp_path, name):
     view, path = views[name], tmp_path / f"{name}.PNG"
     view.save(path)
-    made = Image.open(path).convert("L")
+    png = Image.open(path).convert("L")
     page = browser.new_page(device_scale_factor=2, color_scheme="light")
     page.set_content(f'<body style="margin:0">{view.svg()}</body>')
     drawn = Image.open(io.BytesIO(page.locator("svg").screenshot())).convert("L")
     page.close()
-    assert max(abs(a - b) for a, b in zip(made.size, drawn.size, strict=True)) <= 2
-    small = (made.width // 24, made.height // 24)  # letters have another form, and stand where they do
-    ours, theirs = (np.asarray(image.resize(small, Image.Resampling.BOX), float) for image in (made, drawn))
+    assert max(abs(a - b) for a, b in zip(png.size, drawn.size, strict=True)) <= 2
+    small = (png.width // 24, png.height // 24)  # letters have another form, and stand where they do
+    ours, theirs = (np.asarray(image.resize(small, Image.Resampling.BOX), float) for image in (png, drawn))
     assert np.abs(ours - theirs).mean() < 2.5 and np.corrcoef(ours.ravel(), theirs.ravel())[0, 1] > 0.85
     assert theirs.std() > 4, "something is drawn"
 
@@ -59,9 +59,9 @@ def test_the_same_view_gives_the_same_bytes(views):
 
 def test_a_large_graph_is_drawn_as_far_as_its_picture_goes(tmp_path):
     net = nn.SequentialCell([nn.Dense(4, 4) for _ in range(40)])
-    made = msnb.view(net, Tensor(np.ones((2, 4), np.float32)))
-    made.save(tmp_path / "net.png")
-    assert isinstance(made, GraphView) and Image.open(tmp_path / "net.png").height > 200
+    view = msnb.view(net, Tensor(np.ones((2, 4), np.float32)))
+    view.save(tmp_path / "net.png")
+    assert isinstance(view, GraphView) and Image.open(tmp_path / "net.png").height > 200
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ class Net(nn.Cell):
 
 
 @pytest.fixture(scope="module")
-def made():
+def profile_view():
     context.set_context(mode=context.GRAPH_MODE)
     net = Net()
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
@@ -95,21 +95,21 @@ def test_a_profile_as_the_last_value_of_a_cell_is_a_view(notebook):
 
 
 # ---------------------------------------------------------------------- what is stored
-def test_the_payload_holds_every_row_and_asks_for_nothing(made):
-    data = json.loads(gzip.decompress(made.payload))
-    assert len(data["rows"]) == len(made.profile.rows) and data["timeline"]["spans"]
-    assert "http" not in made.html().split("<script", 1)[1].replace("http://www.w3.org", "")
+def test_the_payload_holds_every_row_and_asks_for_nothing(profile_view):
+    data = json.loads(gzip.decompress(profile_view.payload))
+    assert len(data["rows"]) == len(profile_view.profile.rows) and data["timeline"]["spans"]
+    assert "http" not in profile_view.html().split("<script", 1)[1].replace("http://www.w3.org", "")
 
 
-def test_the_picture_is_svg_with_the_headline_and_operators(made):
-    tree = ElementTree.fromstring(made.svg())
+def test_the_picture_is_svg_with_the_headline_and_operators(profile_view):
+    tree = ElementTree.fromstring(profile_view.svg())
     text = " ".join(tree.itertext())
     assert "TrainOneStepCell" in text
     assert "MatMul" in text
     assert ".py:" in text  # a long file name is shortened in the middle
 
 
-def test_it_is_saved_in_the_form_that_the_name_asks_for(made, tmp_path):
+def test_it_is_saved_in_the_form_that_the_name_asks_for(profile_view, tmp_path):
     for suffix, begin in (
         (".html", "<!doctype html"),
         (".svg", "<svg"),
@@ -118,15 +118,15 @@ def test_it_is_saved_in_the_form_that_the_name_asks_for(made, tmp_path):
         (".json", '{"traceEvents"'),
     ):
         path = tmp_path / f"profile{suffix}"
-        made.save(path)
+        profile_view.save(path)
         assert path.read_text(encoding="utf-8").startswith(begin)
     with pytest.raises(ValueError, match=r"should end in one of"):
-        made.save("profile.pdf")
+        profile_view.save("profile.pdf")
 
 
-def test_the_widget_is_small(made):
+def test_the_widget_is_small(profile_view):
     widget = pathlib.Path(view.__code__.co_filename).with_name("widget.js")
-    assert widget.stat().st_size < 50_000 and len(made.html()) < 150_000
+    assert widget.stat().st_size < 50_000 and len(profile_view.html()) < 150_000
 
 
 def test_what_is_no_profile_is_refused():
@@ -146,12 +146,12 @@ def window(browser):
 
 
 @pytest.fixture
-def show(window, made, tmp_path):
+def show(window, profile_view, tmp_path):
     """show(width, dark) -> page; at the end nothing may have been asked of the network or gone wrong."""
     path = tmp_path / "profile.html"
 
-    def show(width=1400, dark=False, made=made):
-        path.write_text(made.html(), encoding="utf-8")
+    def show(width=1400, dark=False, profile_view=profile_view):
+        path.write_text(profile_view.html(), encoding="utf-8")
         return window.show(path, ".msnb-profile[data-ready]", width, 900, dark)
 
     yield show
@@ -162,11 +162,11 @@ def names(page):
     return page.locator(".panel tbody b").all_text_contents()
 
 
-def test_the_headline_the_parts_and_the_advice_are_there(show, made):
+def test_the_headline_the_parts_and_the_advice_are_there(show, profile_view):
     page = show()
     head = page.inner_text("header")
     assert "a step of TrainOneStepCell" in head and "compute" in head and "measured on operators" in head
-    assert page.locator(".advice li").count() == len(made.profile.advice)
+    assert page.locator(".advice li").count() == len(profile_view.profile.advice)
 
 
 def test_the_table_sorts_searches_and_groups(show):
@@ -187,8 +187,8 @@ def test_a_line_of_source_is_told_to_the_notebook(show):
     page = show()
     page.evaluate("window.addEventListener('msnb:reveal', e => { window.told = e.detail; })")
     page.locator(".panel .at").first.click()
-    told = page.evaluate("window.told")
-    assert told["file"] == "test_profile_view.py" and told["line"] > 1 and told["asked"]
+    detail = page.evaluate("window.told")
+    assert detail["file"] == "test_profile_view.py" and detail["line"] > 1 and detail["asked"]
 
 
 def test_every_tab_draws(show):
@@ -243,36 +243,38 @@ def test_in_forced_colours_the_parts_of_a_step_are_told_apart(show, dark):
     page = show(dark=dark)
     page.emulate_media(forced_colors="active", color_scheme="dark" if dark else "light")
     try:
-        parts = page.locator("header .split i").evaluate_all("all => all.map(one => getComputedStyle(one).background)")
+        colours = page.locator("header .split i").evaluate_all(
+            "all => all.map(one => getComputedStyle(one).background)"
+        )
         ground = page.locator(".msnb-profile").evaluate("one => getComputedStyle(one).background")
-        assert len(set(parts)) == len(parts) > 1 and ground not in parts
+        assert len(set(colours)) == len(colours) > 1 and ground not in colours
     finally:
         page.emulate_media(forced_colors="none")
 
 
 def test_the_tabs_are_all_that_the_list_of_tabs_holds(show):
-    held = show().locator('[role="tablist"] > *').evaluate_all("all => all.map(one => one.getAttribute('role'))")
-    assert len(held) == 6 and set(held) == {"tab"}
+    roles = show().locator('[role="tablist"] > *').evaluate_all("all => all.map(one => one.getAttribute('role'))")
+    assert len(roles) == 6 and set(roles) == {"tab"}
 
 
-def test_points_above_the_roof_are_marked(show, made):
-    slow = copy.copy(made.profile)
+def test_points_above_the_roof_are_marked(show, profile_view):
+    slow = copy.copy(profile_view.profile)
     slow.machine = Machine("cpu", 1e3, 1e3)
-    page = show(made=ProfileView(slow))
+    page = show(profile_view=ProfileView(slow))
     page.click('[data-tab="roofline"]')
     assert page.locator(".panel .point.above").count() == page.locator(".panel .point").count() > 0
     assert "above the roof" in page.locator(".panel .point").first.get_attribute("aria-label")
     assert "ringed" in page.inner_text(".panel .key")
 
 
-def test_the_way_to_the_slow_cells_is_open_however_idle_the_step_was(show, made):
-    idle = copy.copy(made.profile)
+def test_the_way_to_the_slow_cells_is_open_however_idle_the_step_was(show, profile_view):
+    idle = copy.copy(profile_view.profile)
     idle.parts = {**idle.parts, "host": 100 * sum(idle.parts.values())}
     slow = next(cell.scope for cell in idle.cells if cell.scope.endswith("first-Dense"))
     idle.cells = [copy.copy(cell) for cell in idle.cells]
     for cell in idle.cells:  # what was measured is chance
         cell.forward, cell.backward, cell.update = float(f"{slow}/".startswith(f"{cell.scope}/")), 0.0, 0.0
-    page = show(made=ProfileView(idle))
+    page = show(profile_view=ProfileView(idle))
     page.click('[data-tab="cells"]')
     assert page.locator(".panel tbody tr[data-cell$='first-Dense']").count() == 1
 
@@ -337,11 +339,13 @@ LIVE = """async ({source, payload, graph, code}) => {
 }"""
 
 
-def test_the_live_widget_draws_anew_keeps_its_tab_and_leaves_nothing_when_closed(show, made):
+def test_the_live_widget_draws_anew_keeps_its_tab_and_leaves_nothing_when_closed(show, profile_view):
     widget = pathlib.Path(view.__code__.co_filename).with_name("widget.js")
-    parts = {name: base64.b64encode(getattr(made.widget, name)).decode() for name in ("payload", "graph", "code")}
-    found = show().evaluate(LIVE, {"source": widget.read_text(encoding="utf-8"), **parts})
-    assert found == {"again": "cells", "drawn": 1, "left": 0, "listening": 0}
+    buffers = {
+        name: base64.b64encode(getattr(profile_view.widget, name)).decode() for name in ("payload", "graph", "code")
+    }
+    result = show().evaluate(LIVE, {"source": widget.read_text(encoding="utf-8"), **buffers})
+    assert result == {"again": "cells", "drawn": 1, "left": 0, "listening": 0}
 
 
 @pytest.mark.parametrize("width, dark", [(480, True), (480, False), (1400, True)])

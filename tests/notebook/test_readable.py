@@ -1,4 +1,4 @@
-"""Who sees little, or nothing, or has no mouse: texts, names and focus in the dashboard and in the table of runs."""
+"""Accessibility of the dashboard and the table of runs: texts, names and focus."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ VIEWS = {"dash": msnb.dashboard, "runs": msnb.runs}
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """{view: its saved page}, of three runs, one of which failed and one of which is hidden."""
+    """Return {view: its saved page}, of three runs, one of which failed and one of which is hidden."""
     place = tmp_path_factory.mktemp("pages")
     for number in range(3):
         run = msnb.record(f"run {number}", place / "runs", config={"rate": 0.1**number, "kind": "abc"[number]})

@@ -28,8 +28,8 @@ LIVE = """async ({source, payload}) => {
 }"""
 
 
-def text(made):
-    return base64.b64encode(made).decode()
+def text(runs_view):
+    return base64.b64encode(runs_view).decode()
 
 
 class Live:
@@ -44,8 +44,8 @@ class Live:
         frames(self.page)
         questions = self.page.evaluate("live.sent.splice(0)")
         for question in questions:
-            told, made = self.view._answer_question({key: value for key, value in question.items() if key != "ask"})
-            self.page.evaluate("live.hear", [{**told, "answer": question["ask"]}, [text(one) for one in made]])
+            reply, result = self.view._answer_question({key: value for key, value in question.items() if key != "ask"})
+            self.page.evaluate("live.hear", [{**reply, "answer": question["ask"]}, [text(one) for one in result]])
         frames(self.page)
         return questions
 
@@ -56,7 +56,7 @@ class Live:
         frames(self.page)
 
 
-def put(folder, name, started, state="finished", config=None, **summary):
+def write_run(folder, name, started, state="finished", config=None, **summary):
     (folder / name).mkdir(exist_ok=True)
     about = {"format": 1, "name": name, "started": started, "state": state, "host": "elsewhere", "pid": 1}
     about |= {"config": config or {"lr": 0.1, "optimizer": "sgd"}, "summary": summary}
@@ -83,7 +83,7 @@ def names(page):
 def test_an_empty_folder_says_what_it_waits_for_and_the_first_run_shows_its_settings_and_metrics(page, tmp_path):
     live = Live(page, tmp_path)
     assert "msnb.record" in page.inner_text(".nothing") and not page.locator(".lower").is_visible()
-    put(tmp_path, "first", 100, loss=0.5)
+    write_run(tmp_path, "first", 100, loss=0.5)
     live.renew()
     assert not page.locator(".nothing").is_visible() and names(page) == ["first"]
     heads = page.locator(".runs .head button").all_text_contents()
@@ -95,13 +95,17 @@ def test_an_empty_folder_says_what_it_waits_for_and_the_first_run_shows_its_sett
 
 def test_a_brush_on_words_and_one_without_an_end_hold_what_they_held_when_runs_bring_more(page, tmp_path):
     for number, optimizer in enumerate(("momentum", "sgd", "sgd")):
-        put(tmp_path, f"r{number}", 100 + number, config={"lr": 10.0**-number, "optimizer": optimizer}, loss=number + 1)
+        write_run(
+            tmp_path, f"r{number}", 100 + number, config={"lr": 10.0**-number, "optimizer": optimizer}, loss=number + 1
+        )
     live = Live(page, tmp_path)
     page.click('.heads [data-key="setting:optimizer"]')
     page.uncheck('.form label:has-text("momentum") input')
     page.click('.form button:has-text("apply")')
     until(page, lambda: page.inner_text(".hits") == "2 of 3 runs")
-    put(tmp_path, "r3", 103, config={"lr": 1e-4, "optimizer": "adam"}, loss=4)  # its word stands before the others
+    write_run(
+        tmp_path, "r3", 103, config={"lr": 1e-4, "optimizer": "adam"}, loss=4
+    )  # its word stands before the others
     live.renew()
     assert page.inner_text(".hits") == "2 of 4 runs" and names(page) == ["r2", "r1"]
     page.click("[data-do=clear]")
@@ -110,7 +114,7 @@ def test_a_brush_on_words_and_one_without_an_end_hold_what_they_held_when_runs_b
     page.keyboard.press("Enter")
     until(page, lambda: page.inner_text(".hits") == "3 of 4 runs")
     assert "lr up to 0.5" in page.get_attribute(".parallel .over", "aria-label")
-    put(tmp_path, "r4", 104, config={"lr": 1e-9, "optimizer": "adam"}, loss=5)
+    write_run(tmp_path, "r4", 104, config={"lr": 1e-9, "optimizer": "adam"}, loss=5)
     live.renew()
     assert page.inner_text(".hits") == "4 of 5 runs"
     page.click('.heads [data-key="setting:lr"]')
@@ -119,13 +123,13 @@ def test_a_brush_on_words_and_one_without_an_end_hold_what_they_held_when_runs_b
 
 def test_the_keyboard_stays_with_its_run_and_an_open_list_stays_open_when_a_run_comes(page, tmp_path):
     for number in range(3):
-        put(tmp_path, f"r{number}", 100 + number, loss=number)
+        write_run(tmp_path, f"r{number}", 100 + number, loss=number)
     live = Live(page, tmp_path)
     page.focus(".body")
     page.keyboard.press("ArrowDown")
     assert "r1" in page.locator(".row.current").inner_text()
     page.evaluate("window.option = document.querySelector('[data-set=target] option')")
-    put(tmp_path, "r3", 103, loss=3)  # the newest stands first
+    write_run(tmp_path, "r3", 103, loss=3)  # the newest stands first
     live.renew()
     assert names(page)[0] == "r3" and "r1" in page.locator(".row.current").inner_text()
     assert page.evaluate("option.isConnected")
@@ -136,14 +140,14 @@ def test_the_keyboard_stays_with_its_run_and_an_open_list_stays_open_when_a_run_
 
 
 def test_a_comparison_stays_on_screen_and_asks_for_the_curves_of_what_still_runs(page, tmp_path):
-    put(tmp_path, "done", 100, config={"lr": 0.1, "seed": 1}, loss=1.0)
-    put(tmp_path, "going", 101, "running", config={"lr": 0.2, "seed": 1}, loss=2.0)
-    put(tmp_path, "other", 102, config={"lr": 0.3, "seed": 1}, loss=2.0)
+    write_run(tmp_path, "done", 100, config={"lr": 0.1, "seed": 1}, loss=1.0)
+    write_run(tmp_path, "going", 101, "running", config={"lr": 0.2, "seed": 1}, loss=2.0)
+    write_run(tmp_path, "other", 102, config={"lr": 0.3, "seed": 1}, loss=2.0)
     live = Live(page, tmp_path)
 
-    def tick(*wanted):
+    def tick(*expected):
         page.click('[data-tab="table"]')
-        for name in wanted:
+        for name in expected:
             page.locator(".body .row").filter(has_text=name).click()
         page.click(".acts [data-do=compare]")
 
@@ -151,13 +155,13 @@ def test_a_comparison_stays_on_screen_and_asks_for_the_curves_of_what_still_runs
     assert "The kernel reads" in page.inner_text(".compare")
     assert [question["compare"] for question in live.answer()] == [["done", "other"]]
     page.click(".compare summary")
-    put(tmp_path, "going", 101, "running", config={"lr": 0.2, "seed": 1}, loss=1.5)
+    write_run(tmp_path, "going", 101, "running", config={"lr": 0.2, "seed": 1}, loss=1.5)
     live.renew()
     assert live.answer() == [] and "The kernel reads" not in page.inner_text(".compare")
     assert page.locator(".compare details[open]").count() == 1
     tick("going")
     live.answer()
-    put(tmp_path, "going", 101, "running", config={"lr": 0.2, "seed": 1}, loss=1.25)
+    write_run(tmp_path, "going", 101, "running", config={"lr": 0.2, "seed": 1}, loss=1.25)
     live.renew()
     assert "1.25" in page.inner_text(".compare") and "The kernel reads" not in page.inner_text(".compare")
     assert [question["compare"] for question in live.answer()] == [["done", "other", "going"]]
@@ -165,7 +169,7 @@ def test_a_comparison_stays_on_screen_and_asks_for_the_curves_of_what_still_runs
 
 def test_a_view_that_is_drawn_anew_keeps_its_selection(page, tmp_path):
     for number in range(4):
-        put(tmp_path, f"r{number}", 100 + number, config={"lr": 0.1, "seed": number}, loss=number)
+        write_run(tmp_path, f"r{number}", 100 + number, config={"lr": 0.1, "seed": number}, loss=number)
     Live(page, tmp_path)
     page.fill(".filter", "seed<3")
     page.click('.heads [data-key="metric:loss"]')
@@ -187,21 +191,21 @@ runs.refresh()  # as the tuning does, which reads the same runs
 after()"""
     notebook.ok(code)
     assert "Traceback" not in notebook.shown
-    told = notebook.rich[-1].data["text/plain"]
-    assert "1 run in" in told and "loss" in told and "0.25" in told
+    text = notebook.rich[-1].data["text/plain"]
+    assert "1 run in" in text and "loss" in text and "0.25" in text
 
 
 def test_dashboards_of_the_page_are_told_what_is_selected(page, tmp_path):
     for number in range(3):
-        put(tmp_path, f"r{number}", 100 + number, config={"lr": 10.0**-number}, loss=number)
+        write_run(tmp_path, f"r{number}", 100 + number, config={"lr": 10.0**-number}, loss=number)
     live = Live(page, tmp_path)
     ids = {run.folder.name: run.id for run in live.view.runs}
     page.evaluate("window.told = []; addEventListener('msnb:runs', ({detail}) => told.push(detail.ids))")
-    for act, wanted in (
+    for act, expected in (
         (lambda: page.fill(".filter", "lr<0.5"), ["r1", "r2"]),
         (lambda: page.locator(".body .row").filter(has_text="r2").click(), ["r2"]),
         (lambda: page.click(".acts [data-do=none]"), ["r1", "r2"]),
         (lambda: page.click("[data-do=clear]"), []),
     ):
         act()
-        until(page, lambda wanted=wanted: page.evaluate("told.at(-1)") == [ids[name] for name in wanted])
+        until(page, lambda expected=expected: page.evaluate("told.at(-1)") == [ids[name] for name in expected])

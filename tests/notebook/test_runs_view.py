@@ -30,17 +30,24 @@ def folder(tmp_path_factory):
             config["optimizer"]["momentum"] = i / 40
         summary = {"accuracy": 1 - 0.1 * (math.log10(rate) + 3) ** 2, "loss": math.nan if i == 9 else i / 7}
         state = "failed" if i == 9 else "running" if i == 39 else "finished"
-        told = {"format": 1, "name": name, "started": 1e9 + i, "ended": 1e9 + 90 + i, "host": "elsewhere", "pid": 1}
+        description = {
+            "format": 1,
+            "name": name,
+            "started": 1e9 + i,
+            "ended": 1e9 + 90 + i,
+            "host": "elsewhere",
+            "pid": 1,
+        }
         (place / name).mkdir()
         (place / name / "run.json").write_text(
-            json.dumps({**told, "state": state, "config": config, "summary": summary}), encoding="utf-8"
+            json.dumps({**description, "state": state, "config": config, "summary": summary}), encoding="utf-8"
         )
     Runs(place).marks.change({"run-03": {"star": True, "note": EVIL}, "run-04": {"hidden": True}})
     return place
 
 
 @pytest.fixture(scope="module")
-def made(folder):
+def runs_view(folder):
     return RunsView(Runs(folder), "accuracy")
 
 
@@ -60,20 +67,20 @@ def test_what_cannot_be_shown_is_said(notebook, folder, line, said):
     assert said in notebook.shown
 
 
-def test_the_picture_and_the_text_name_the_best_and_nothing_in_them_is_markup(made):
-    text = " ".join(ElementTree.fromstring(made.svg()).itertext())
+def test_the_picture_and_the_text_name_the_best_and_nothing_in_them_is_markup(runs_view):
+    text = " ".join(ElementTree.fromstring(runs_view.svg()).itertext())
     assert "40 runs" in text and "best accuracy 1 in run-20" in text and "1 hidden" in text
-    assert repr(made).splitlines()[2].startswith("run-20")
+    assert repr(runs_view).splitlines()[2].startswith("run-20")
 
 
-def test_it_is_saved_in_the_form_that_the_name_asks_for_and_asks_for_nothing(made, tmp_path):
+def test_it_is_saved_in_the_form_that_the_name_asks_for_and_asks_for_nothing(runs_view, tmp_path):
     for suffix, begin in ((".html", "<!doctype html"), (".svg", "<svg"), (".txt", "40 runs")):
-        made.save(tmp_path / f"runs{suffix}")
+        runs_view.save(tmp_path / f"runs{suffix}")
         assert (tmp_path / f"runs{suffix}").read_text(encoding="utf-8").startswith(begin)
-    assert "http" not in made.html().split("<script", 1)[1]
+    assert "http" not in runs_view.html().split("<script", 1)[1]
     assert MODULE.stat().st_size < 100_000
     with pytest.raises(ValueError, match="should end in one of"):
-        made.save("runs.pdf")
+        runs_view.save("runs.pdf")
 
 
 def test_an_empty_folder_is_a_view_too(tmp_path):
@@ -94,7 +101,7 @@ def test_the_code_of_a_cell_is_kept_only_when_asked_for_and_with_a_word(notebook
 
 
 class Told:
-    """What a page is answered."""
+    """Record the answers to the questions of a page."""
 
     def __init__(self):
         self.messages = []
@@ -134,10 +141,10 @@ def window(browser):
 
 
 @pytest.fixture
-def show(window, made, tmp_path):
+def show(window, runs_view, tmp_path):
     """show(width, dark) -> page; at the end nothing may have been asked of the network or gone wrong."""
     path = tmp_path / "runs.html"
-    path.write_text(made.html(), encoding="utf-8")
+    path.write_text(runs_view.html(), encoding="utf-8")
 
     def show(width=1400, dark=False):
         return window.show(path, ".msnb-runs[data-ready]", width, 900, dark)
@@ -269,13 +276,13 @@ LIVE = """async ({source, payload, after}) => {
 }"""
 
 
-def test_the_live_view_marks_deletes_after_a_question_and_follows_the_folder(show, made, tmp_path):
+def test_the_live_view_marks_deletes_after_a_question_and_follows_the_folder(show, runs_view, tmp_path):
     source = MODULE.read_text(encoding="utf-8")
     after = base64.b64encode(msnb.runs(tmp_path).payload).decode()
-    found = show().evaluate(
-        LIVE, {"source": source, "payload": base64.b64encode(made.payload).decode(), "after": after}
+    result = show().evaluate(
+        LIVE, {"source": source, "payload": base64.b64encode(runs_view.payload).decode(), "after": after}
     )
-    assert {"mark": ["run-07"], "as": {"star": True}} in found["sent"] and {"delete": ["run-07"]} in found["sent"]
-    assert "Delete run-07" in found["question"] and found["focused"] == "leave"
-    assert found["left"].startswith("0 runs") and found["ticked"].startswith("Tick runs")
-    assert found["after"] == found["listening"] == 0
+    assert {"mark": ["run-07"], "as": {"star": True}} in result["sent"] and {"delete": ["run-07"]} in result["sent"]
+    assert "Delete run-07" in result["question"] and result["focused"] == "leave"
+    assert result["left"].startswith("0 runs") and result["ticked"].startswith("Tick runs")
+    assert result["after"] == result["listening"] == 0

@@ -82,8 +82,8 @@ def test_options_are_completed(notebook, line, offered):
     from IPython.core.completer import provisionalcompleter
 
     with provisionalcompleter():
-        found = [c.text for c in notebook.shell.Completer.completions(line, len(line))]
-    assert sorted(found) == offered
+        completions = [c.text for c in notebook.shell.Completer.completions(line, len(line))]
+    assert sorted(completions) == offered
 
 
 def test_names_that_are_loaded_late_have_types_and_signatures_at_once(notebook):
@@ -91,7 +91,7 @@ def test_names_that_are_loaded_late_have_types_and_signatures_at_once(notebook):
 
     notebook.ok("import msnb as ms")
     with provisionalcompleter():
-        found = {c.text: c for c in notebook.shell.Completer.completions("ms.nn.", 6)}
+        completions = {c.text: c for c in notebook.shell.Completer.completions("ms.nn.", 6)}
         functions = {c.text: c for c in notebook.shell.Completer.completions("ms.ops.abs", 10)}
-    assert {found[name].type for name in ("Conv2d", "Dense", "Accuracy")} == {"class"}
+    assert {completions[name].type for name in ("Conv2d", "Dense", "Accuracy")} == {"class"}
     assert functions["abs"].type == "function" and functions["abs"].signature.startswith("(input)")

@@ -49,7 +49,7 @@ class Front:
         self.shell.events.trigger("pre_run_cell", SimpleNamespace(raw_cell="", cell_id=cell))
 
     def shows(self, view):
-        """Names of the files that the view's output brings along."""
+        """Return the names of the files that the view's output brings along."""
         return set(re.findall('data-msnb-name="([^"]*)"', view._repr_mimebundle_()[0]["text/html"]))
 
 
@@ -73,18 +73,18 @@ def views():
     ms.set_context(mode=ms.GRAPH_MODE)
     net, x = nn.Dense(8, 3), Tensor(np.ones((4, 8), np.float32))
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-    made = [
+    views_of_all = [
         graph(height=HEIGHTS[0]),
         inspect_gradients(net, loss, (x, Tensor(np.zeros(4, np.int32))), height=HEIGHTS[1]),
         profile_view(profile(net, x, steps=3), height=HEIGHTS[2]),
     ]
     ms.set_context(mode=before)
-    return made
+    return views_of_all
 
 
 @pytest.fixture(scope="module")
 def book(views):
-    """A notebook with one view in each cell, as a program leaves it that runs notebooks."""
+    """Return a notebook with one view in each cell, as a program leaves it that runs notebooks."""
     cells = []
     with pytest.MonkeyPatch.context() as patch:
         front = connected(patch)
@@ -97,14 +97,14 @@ def book(views):
     return new_notebook(cells=cells)
 
 
-def kept(book, number):
+def html_of_output(book, number):
     return book.cells[number].outputs[0].data["text/html"]
 
 
 # ---------------------------------------------------------------------- what the file keeps
 def test_what_sanitisers_leave_is_the_picture_and_a_sentence(book, views):
     for number, view in enumerate(views):
-        text = kept(book, number)
+        text = html_of_output(book, number)
         assert not re.search(r"<(?!/?(?:div|style|p|i|img)\b)", text), "another element than these"
         assert static_output.picture_in(text)[0] == view.svg()
         said = re.sub("<[^>]*>", "", re.sub("<style>.*?</style>", "", text))
@@ -112,16 +112,16 @@ def test_what_sanitisers_leave_is_the_picture_and_a_sentence(book, views):
 
 
 def test_the_page_in_the_notebook_is_the_one_that_is_saved(front):
-    made = graph()
-    text = made._repr_mimebundle_()[0]["text/html"]
+    output = graph()
+    text = output._repr_mimebundle_()[0]["text/html"]
     brought = dict(re.findall('data-msnb-name="([^"]*)" data-msnb-code="([^"]*)"', text))
     page = html.unescape(re.search('data-page="([^"]*)"', text).group(1))
-    assert brought and re.sub(r"@msnb:([\w-]+)", lambda found: brought[found.group(1)], page) == made.html()
+    assert brought and re.sub(r"@msnb:([\w-]+)", lambda result: brought[result.group(1)], page) == output.html()
 
 
 def test_a_notebook_carries_each_file_once(book):
-    names = [re.findall('data-msnb-name="([^"]*)"', kept(book, number)) for number in range(3)]
-    needed = [re.search('data-needs="([^"]*)"', kept(book, number)).group(1).split() for number in range(3)]
+    names = [re.findall('data-msnb-name="([^"]*)"', html_of_output(book, number)) for number in range(3)]
+    needed = [re.search('data-needs="([^"]*)"', html_of_output(book, number)).group(1).split() for number in range(3)]
     assert [len(each) for each in needed] == [1, 3, 2]  # the graph's module stands in the two others as well
     assert sorted(sum(names, [])) == sorted(set(sum(needed, [])))
     assert not any("image/svg+xml" in cell.outputs[0].data for cell in book.cells)
@@ -197,8 +197,8 @@ def test_markdown_can_link_the_pictures_as_files(book, views):
 
     exporter = MarkdownExporter(preprocessors=["msnb.notebook.markdown.LinkedPictures"])
     other = new_code_cell("1", outputs=[new_output("execute_result", {"text/html": "<b>no view</b>"})])
-    told = {"unique_key": "net", "output_files_dir": "net files"}
-    text, resources = exporter.from_notebook_node(new_notebook(cells=[*book.cells, other]), told)
+    settings = {"unique_key": "net", "output_files_dir": "net files"}
+    text, resources = exporter.from_notebook_node(new_notebook(cells=[*book.cells, other]), settings)
     assert re.findall(r"!\[(.*)\]\((.*)\)", text) == [
         ("Graph of Net: 17 nodes", "net%20files/net_view_0_0.svg"),
         ("gradients of a training", "net%20files/net_view_1_0.svg"),
@@ -224,25 +224,25 @@ def exported(book, tmp_path_factory):
 
 
 @pytest.fixture
-def opened(browser):
-    """opened(address, **options) -> page that follows the notebook's colours, not the system's."""
+def open_page(browser):
+    """open_page(address, **options) -> page that follows the notebook's colours, not the system's."""
     contexts = []
 
-    def opened(address, **options):
+    def open_page(address, **options):
         contexts.append(browser.new_context(color_scheme="null", viewport={"width": 900, "height": 700}, **options))
         page = contexts[-1].new_page()
         page.set_default_timeout(20000)
         page.goto(address)
         return page
 
-    yield opened
+    yield open_page
     for context in contexts:
         context.close()
 
 
-def test_without_scripts_there_are_pictures_in_the_colours_of_the_page(exported, opened):
+def test_without_scripts_there_are_pictures_in_the_colours_of_the_page(exported, open_page):
     for theme in ("light", "dark"):
-        page = opened(exported(theme), java_script_enabled=False)
+        page = open_page(exported(theme), java_script_enabled=False)
         assert page.locator("iframe").count() == 0
         for picture in page.locator(".msnb-view > img").all():
             box = picture.bounding_box()
@@ -253,8 +253,8 @@ def test_without_scripts_there_are_pictures_in_the_colours_of_the_page(exported,
         assert [paper(picture) > 240 for picture in page.locator(".msnb-view > img").all()] == [True] * 3
 
 
-def test_with_scripts_the_live_views_cover_their_pictures(exported, opened):
-    page = opened(exported("dark"))
+def test_with_scripts_the_live_views_cover_their_pictures(exported, open_page):
+    page = open_page(exported("dark"))
     outputs, frames = page.locator(".msnb-view"), page.locator(".msnb-view > iframe")
     assert [round(output.bounding_box()["height"]) for output in outputs.all()] == HEIGHTS, "before they have drawn"
     for number, drawn in enumerate((".msnb-graph", ".msnb-grad", ".msnb-profile")):
@@ -277,10 +277,10 @@ def test_with_scripts_the_live_views_cover_their_pictures(exported, opened):
     assert printed.count(b"/Alt") == 3
 
 
-def test_a_live_view_follows_the_switch_of_a_page(book, opened, tmp_path):
+def test_a_live_view_follows_the_switch_of_a_page(book, open_page, tmp_path):
     path = tmp_path / "switched.html"
-    path.write_text(f'<!doctype html><html data-theme="dark"><meta charset="utf-8">{kept(book, 0)}')
-    page = opened(path.as_uri())
+    path.write_text(f'<!doctype html><html data-theme="dark"><meta charset="utf-8">{html_of_output(book, 0)}')
+    page = open_page(path.as_uri())
     page.wait_for_selector(".msnb-view.live")
     frame = page.frame_locator(".msnb-view > iframe")
     for theme, brightness in (("dark", range(40)), ("light", range(230, 256)), ("dark", range(40))):
@@ -289,16 +289,18 @@ def test_a_live_view_follows_the_switch_of_a_page(book, opened, tmp_path):
         assert paper(frame.locator(".msnb-graph")) in brightness
 
 
-def test_a_view_that_was_copied_alone_stays_a_picture_until_its_files_come(book, opened, tmp_path):
+def test_a_view_that_was_copied_alone_stays_a_picture_until_its_files_come(book, open_page, tmp_path):
     alone = tmp_path / "alone.html"
-    alone.write_text(f'<!doctype html><meta charset="utf-8">{kept(book, 2)}')
-    page = opened(alone.as_uri())
+    alone.write_text(f'<!doctype html><meta charset="utf-8">{html_of_output(book, 2)}')
+    page = open_page(alone.as_uri())
     view = page.locator(".msnb-view")
     page.wait_for_selector(".msnb-view.still")
     assert SENTENCE in view.inner_text() and page.locator("iframe").count() == 0
     picture = view.locator("> img").bounding_box()
     assert view.bounding_box()["height"] > picture["height"] > 100, "as high as it is"
-    page.evaluate("html => document.body.insertAdjacentHTML('beforeend', html)", kept(book, 0) + kept(book, 1))
+    page.evaluate(
+        "html => document.body.insertAdjacentHTML('beforeend', html)", html_of_output(book, 0) + html_of_output(book, 1)
+    )
     page.wait_for_function("() => document.querySelector('.msnb-view').matches('.live')")
     assert view.first.bounding_box()["height"] == HEIGHTS[2]
 
@@ -306,8 +308,12 @@ def test_a_view_that_was_copied_alone_stays_a_picture_until_its_files_come(book,
 def test_the_sentence_says_what_there_is_to_see():
     assert "to explore the graph.</p>" in graph()._repr_mimebundle_()[0]["text/html"]
     page = graph()._build_page()
-    made = static_output.standing(page, "<svg/>", 'a "title"', 10, "see more", set())
-    assert "to see more.</p>" in made and 'alt="a &quot;title&quot;"' in made and 'data-msnb-name="' not in made
+    page_text = static_output.standing(page, "<svg/>", 'a "title"', 10, "see more", set())
+    assert (
+        "to see more.</p>" in page_text
+        and 'alt="a &quot;title&quot;"' in page_text
+        and 'data-msnb-name="' not in page_text
+    )
 
 
 def test_names_of_a_still_profile_end_before_the_next_column_begins():

@@ -49,7 +49,7 @@ ENDLESS = [
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """(kernel manager, client) of a kernel in which a network has run."""
+    """Yield (kernel manager, client) of a kernel in which a network has run."""
     folder = tmp_path_factory.mktemp("stop")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(folder)}
     manager, client = start_new_kernel(kernel_name="python3", env=environment, cwd=str(folder), startup_timeout=120)

@@ -59,24 +59,24 @@ class ResNet50(nn.Cell):
         return self.fc(self.mean(self.layer4(self.layer3(self.layer2(self.layer1(x)))), (2, 3)))
 
 
-def row(made, name):
-    """The line of the text that a layer has, as words."""
-    (line,) = [line for line in str(made).splitlines() if line.startswith(f"{name}  ")]
+def row(table, name):
+    """Return the line of the text that a layer has, as words."""
+    (line,) = [line for line in str(table).splitlines() if line.startswith(f"{name}  ")]
     return [word.strip() for word in line.split("  ") if word]
 
 
-def calls(made, kind):
-    return [call for call in made.layers.calls() if call.kind == kind]
+def calls(table, kind):
+    return [call for call in table.layers.calls() if call.kind == kind]
 
 
 def test_lenet_has_the_numbers_that_a_hand_counts():
-    made = msnb.summary(LeNet(), (32, 1, 32, 32))
-    assert made.parameters == 1 * 6 * 25 + 6 * 16 * 25 + 400 * 120 + 120 + 120 * 84 + 84 + 84 * 10 + 10
-    assert [call.flops for call in calls(made, "Conv2d")] == [2 * 32 * 6 * 28 * 28 * 25, 2 * 32 * 16 * 10 * 10 * 150]
-    assert calls(made, "Dense")[0].flops == 2 * 32 * 400 * 120 + 32 * 120  # and its bias
-    assert made.input_bytes == 32 * 32 * 32 * 4
-    assert [call.path for call in made.layers.inner[:3]] == ["conv1", "relu", "pool"]
-    assert [call.outputs[0][1] for call in calls(made, "ReLU")] == [
+    table = msnb.summary(LeNet(), (32, 1, 32, 32))
+    assert table.parameters == 1 * 6 * 25 + 6 * 16 * 25 + 400 * 120 + 120 + 120 * 84 + 84 + 84 * 10 + 10
+    assert [call.flops for call in calls(table, "Conv2d")] == [2 * 32 * 6 * 28 * 28 * 25, 2 * 32 * 16 * 10 * 10 * 150]
+    assert calls(table, "Dense")[0].flops == 2 * 32 * 400 * 120 + 32 * 120  # and its bias
+    assert table.input_bytes == 32 * 32 * 32 * 4
+    assert [call.path for call in table.layers.inner[:3]] == ["conv1", "relu", "pool"]
+    assert [call.outputs[0][1] for call in calls(table, "ReLU")] == [
         (32, 6, 28, 28),
         (32, 16, 10, 10),
         (32, 120),
@@ -85,14 +85,14 @@ def test_lenet_has_the_numbers_that_a_hand_counts():
 
 
 def test_resnet_50_has_the_numbers_that_torchinfo_publishes():
-    made = msnb.summary(ResNet50(), (1, 3, 224, 224))
-    assert made.trained == 25_557_032 and made.parameters - made.trained == 2 * 26_560  # the moving averages
-    products = sum(call.flops for call in calls(made, "Conv2d") + calls(made, "Dense"))
+    table = msnb.summary(ResNet50(), (1, 3, 224, 224))
+    assert table.trained == 25_557_032 and table.parameters - table.trained == 2 * 26_560  # the moving averages
+    products = sum(call.flops for call in calls(table, "Conv2d") + calls(table, "Dense"))
     assert products / 2 == pytest.approx(4.09e9, rel=0.001)
-    assert made.flops == sum(call.flops for call in made.layers.calls()) > products
-    assert row(made, "layer3.0.conv2") == ["layer3.0.conv2", "Conv2d", "(1, 256, 14, 14)", "589,824", "231 M"]
-    assert row(made, "layer3.1 … 5")[:2] == ["layer3.1 … 5", "Bottleneck × 5"] and "layer3.2" not in str(made)
-    short = msnb.summary(made.layers.cell, (1, 3, 224, 224), depth=1)
+    assert table.flops == sum(call.flops for call in table.layers.calls()) > products
+    assert row(table, "layer3.0.conv2") == ["layer3.0.conv2", "Conv2d", "(1, 256, 14, 14)", "589,824", "231 M"]
+    assert row(table, "layer3.1 … 5")[:2] == ["layer3.1 … 5", "Bottleneck × 5"] and "layer3.2" not in str(table)
+    short = msnb.summary(table.layers.cell, (1, 3, 224, 224), depth=1)
     assert len(str(short).splitlines()) == 16 and row(short, "layer4")[2:] == [
         "(1, 2048, 7, 7)",
         "14,987,264",
@@ -108,17 +108,17 @@ def test_nothing_is_computed_and_no_program_is_kept():
 
 def test_parameters_are_counted_once():
     dense = nn.Dense(4, 4, has_bias=False)
-    made = msnb.summary(nn.SequentialCell(dense, nn.ReLU(), dense), (2, 4))
-    assert made.parameters == 16 and [call.parameters for call in calls(made, "Dense")] == [16, 0]
-    assert str(made).count("shared") == 1
+    table = msnb.summary(nn.SequentialCell(dense, nn.ReLU(), dense), (2, 4))
+    assert table.parameters == 16 and [call.parameters for call in calls(table, "Dense")] == [16, 0]
+    assert str(table).count("shared") == 1
 
 
 def test_the_optimizer_of_a_step_does_not_take_the_networks_parameters():
     net = nn.Dense(3, 1)
     data = ds.NumpySlicesDataset({"x": np.ones((8, 3), np.float32), "y": np.ones((8, 1), np.float32)}).batch(4)
     step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.Momentum(net.trainable_params(), 0.1, 0.9))
-    made = msnb.summary(step, data)
-    assert calls(made, "Dense")[0].parameters == 4 and not calls(made, "Dense")[0].shared
+    table = msnb.summary(step, data)
+    assert calls(table, "Dense")[0].parameters == 4 and not calls(table, "Dense")[0].shared
 
 
 class Odd(nn.Cell):
@@ -142,13 +142,13 @@ class Odd(nn.Cell):
 @pytest.mark.parametrize("mode", [msnb.GRAPH_MODE, msnb.PYNATIVE_MODE])
 def test_lists_loops_other_types_and_cells_that_are_not_called(mode):
     msnb.set_context(mode=mode)
-    made = msnb.summary(Odd(), ((2, 7), msnb.int32), Tensor(0, msnb.int32))
-    text = str(made)
-    assert row(made, "Odd")[1] == "(2, 7, 8), Int32 ()"
+    table = msnb.summary(Odd(), ((2, 7), msnb.int32), Tensor(0, msnb.int32))
+    text = str(table)
+    assert row(table, "Odd")[1] == "(2, 7, 8), Int32 ()"
     assert "(Dense)" in text and "blocks.0 … 3  Dense × 4" in text and "4 × 72" in text
-    assert sum(call.path == "again" for call in made.layers.calls()) == 1  # though a loop is traced more than once
+    assert sum(call.path == "again" for call in table.layers.calls()) == 1  # though a loop is traced more than once
     assert "Not called  left (12 numbers)" in text
-    assert made.flops == sum(call.flops for call in made.layers.calls())
+    assert table.flops == sum(call.flops for call in table.layers.calls())
 
 
 @pytest.mark.parametrize(
@@ -167,16 +167,16 @@ def test_what_is_wrong_is_said(make, said):
 
 
 def test_the_table_of_a_notebook_says_the_same_and_escapes_names(notebook):
-    made = msnb.summary(LeNet(), (1, 1, 32, 32))
-    shown = notebook.shell.display_formatter.format(made)[0]
-    assert shown["text/plain"] == repr(made) and shown["text/html"].count("<tr") == 14
+    table = msnb.summary(LeNet(), (1, 1, 32, 32))
+    shown = notebook.shell.display_formatter.format(table)[0]
+    assert shown["text/plain"] == repr(table) and shown["text/html"].count("<tr") == 14
     assert ">fc1</td><td>Dense</td><td>(1, 120)</td>" in shown["text/html"]
     kind = type("Of<T>", (nn.ReLU,), {})
     assert "Of&lt;T&gt;" in Summary(msnb.summary(kind(), (2,)).layers)._repr_html_()
 
 
 @pytest.fixture
-def saved(tmp_path):
+def checkpoint(tmp_path):
     net = nn.SequentialCell(nn.Dense(20, 30), nn.BatchNorm1d(30))
     broken = net[0].bias.asnumpy().copy()
     broken[:3] = np.nan
@@ -186,14 +186,16 @@ def saved(tmp_path):
     return net, path
 
 
-def test_a_checkpoint_is_a_table_of_its_parameters(saved):
-    net, path = saved
-    made = msnb.summary(str(path))
-    assert repr(made) == repr(msnb.summary(path)), "a Path is a name as well"
-    held = list(net.get_parameters())
-    assert made.numbers == sum(p.size for p in held) and made.nbytes == sum(p.nbytes for p in held)
-    first, head, *rows = repr(made).splitlines()
-    assert first.startswith(f"net.ckpt: {len(held)} Parameters, {made.numbers:,} numbers, ") and "Smallest" in head
+def test_a_checkpoint_is_a_table_of_its_parameters(checkpoint):
+    net, path = checkpoint
+    table = msnb.summary(str(path))
+    assert repr(table) == repr(msnb.summary(path)), "a Path is a name as well"
+    parameters = list(net.get_parameters())
+    assert table.numbers == sum(p.size for p in parameters) and table.nbytes == sum(p.nbytes for p in parameters)
+    first, head, *rows = repr(table).splitlines()
+    assert (
+        first.startswith(f"net.ckpt: {len(parameters)} Parameters, {table.numbers:,} numbers, ") and "Smallest" in head
+    )
     weight = next(row for row in rows if row.startswith("0.weight"))
     values = net[0].weight.asnumpy()
     assert [f"{float(v):.5g}" for v in (values.mean(), values.min(), values.max())] == [
@@ -202,16 +204,16 @@ def test_a_checkpoint_is_a_table_of_its_parameters(saved):
     assert next(row for row in rows if row.startswith("0.bias")).endswith("3 NaN")
 
 
-def test_the_table_of_a_checkpoint_has_histograms_and_escapes_names(saved):
-    made = msnb.summary({"<b>": saved[0][0].weight})
-    shown = made._repr_html_()
+def test_the_table_of_a_checkpoint_has_histograms_and_escapes_names(checkpoint):
+    table = msnb.summary({"<b>": checkpoint[0][0].weight})
+    shown = table._repr_html_()
     assert shown.count('aria-label="histogram"') == 1 and "&lt;b&gt;" in shown and "<td><b>" not in shown
     assert msnb.summary({"one": Tensor(np.float32(3))})._repr_html_().count("histogram") == 0
 
 
-def test_a_checkpoint_has_no_inputs_and_a_dict_holds_parameters(saved, tmp_path):
+def test_a_checkpoint_has_no_inputs_and_a_dict_holds_parameters(checkpoint, tmp_path):
     with pytest.raises(TypeError, match="it holds Parameters and no network"):
-        msnb.summary(str(saved[1]), (2, 3))
+        msnb.summary(str(checkpoint[1]), (2, 3))
     with pytest.raises(TypeError, match="'a' is int"):
         msnb.summary({"a": 3})
     (tmp_path / "text.ckpt").write_text("no checkpoint")

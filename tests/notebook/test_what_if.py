@@ -30,7 +30,7 @@ def net():
 
 
 @pytest.fixture
-def shown(net):
+def graph_view(net):
     return view(net, Tensor(X), values=True)
 
 
@@ -50,35 +50,35 @@ class LiveEdits(Live):
         return requests
 
 
-def test_a_change_in_the_view_equals_an_intervention(net, shown):
-    node = select_nodes(shown.graph, "op:ReLU")[0]
-    outcome = shown.change("op:ReLU", 2.5, channel=1)
+def test_a_change_in_the_view_equals_an_intervention(net, graph_view):
+    node = select_nodes(graph_view.graph, "op:ReLU")[0]
+    outcome = graph_view.change("op:ReLU", 2.5, channel=1)
     np.testing.assert_allclose(outcome.before[0], net(Tensor(X)).asnumpy(), rtol=1e-5, atol=1e-7)
     expected = msnb.intervene(net, {"op:ReLU": scale(2.5, channel=1)})(Tensor(X)).asnumpy()
     np.testing.assert_allclose(outcome.after[0], expected, rtol=1e-5, atol=1e-7)
-    value = shown.value("op:ReLU").asnumpy()
+    value = graph_view.value("op:ReLU").asnumpy()
     moved = np.linalg.norm(1.5 * value[:, 1]) / np.linalg.norm(value)
     np.testing.assert_allclose(outcome.differences[node.id], moved, rtol=1e-4)
-    column = shown.columns["change"]
-    nodes = list(shown.graph.all_nodes())
+    column = graph_view.columns["change"]
+    nodes = list(graph_view.graph.all_nodes())
     assert column["note"][nodes.index(node)] == "changed here: times 2.5 in channel 1"
     assert [v for v, n in zip(column["values"], nodes, strict=True) if n.id < node.id] == [0] * node.id
     assert column["values"][-1] > 0
-    removed = shown.change(node).after[0]
+    removed = graph_view.change(node).after[0]
     np.testing.assert_allclose(removed, np.zeros((2, 2)) + net.dense.bias.asnumpy(), atol=1e-6)
-    shown.change(None)
-    assert "change" not in shown.columns
-    shown.change(node)
-    shown.run(Tensor(X * 2))  # other values: the differences belonged to the earlier ones
-    assert "change" not in shown.columns
+    graph_view.change(None)
+    assert "change" not in graph_view.columns
+    graph_view.change(node)
+    graph_view.run(Tensor(X * 2))  # other values: the differences belonged to the earlier ones
+    assert "change" not in graph_view.columns
 
 
-def test_a_value_that_can_not_be_changed_is_named(shown):
+def test_a_value_that_can_not_be_changed_is_named(graph_view):
     with pytest.raises(ValueError, match="has 4 channels, but 'channel' is 4"):
-        shown.change("op:ReLU", channel=4)
+        graph_view.change("op:ReLU", channel=4)
     with pytest.raises(ValueError, match="No node of the graph matches"):
-        shown.change("op:Relw")
-    assert "no node 99" in shown._answer_edit_request({"node": 99, "factor": 0})["problem"]
+        graph_view.change("op:Relw")
+    assert "no node 99" in graph_view._answer_edit_request({"node": 99, "factor": 0})["problem"]
     with pytest.raises(ValueError, match=r"call its run\(...\) first"):
         view(nn.ReLU(), Tensor(X)).change("op:ReLU")
 
@@ -148,20 +148,20 @@ def test_the_effects_of_patching_are_a_column_of_a_graph(net, capsys):
     assert "Effect of each node on the metric" in capsys.readouterr().out
 
 
-def select_on_page(browser, shown, query, dark):
+def select_on_page(browser, graph_view, query, dark):
     """Open a view on a page and select a node; return (window, view on the page, node)."""
     window = Window(browser)
     window.page.emulate_media(color_scheme="dark" if dark else "light")
     window.page.set_viewport_size({"width": 1100, "height": 800})
-    live = LiveEdits(window.page, shown)
+    live = LiveEdits(window.page, graph_view)
     node = live.select(query)
     live.answer()
     return window, live, node
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_a_node_is_removed_and_restored_on_the_page(browser, shown, dark):
-    window, live, node = select_on_page(browser, shown, "op:ReLU", dark)
+def test_a_node_is_removed_and_restored_on_the_page(browser, graph_view, dark):
+    window, live, node = select_on_page(browser, graph_view, "op:ReLU", dark)
     page = window.page
     page.click("[data-change=remove]")
     assert "computing" in page.inner_text(".change .outcome")
@@ -173,7 +173,7 @@ def test_a_node_is_removed_and_restored_on_the_page(browser, shown, dark):
     assert request["factor"] == 2 and not live.answer_edits()
     assert page.locator(".changed[data-id]").count() == 1
     text = page.inner_text(".change .outcome")
-    assert "times 2" in text and "before" in text and shown.columns["change"]["values"][-1] > 0
+    assert "times 2" in text and "before" in text and graph_view.columns["change"]["values"][-1] > 0
     page.fill(".change [name=channel]", "7")
     live.answer_edits()
     assert "has 4 channels, but 'channel' is 7" in page.inner_text(".change .outcome")
@@ -181,7 +181,7 @@ def test_a_node_is_removed_and_restored_on_the_page(browser, shown, dark):
     assert f"changed: node %{node.id}" in page.inner_text(".change .outcome")
     page.click("[data-change=undo]")
     (request,) = live.answer_edits()
-    assert request["factor"] is None and "change" not in shown.columns
+    assert request["factor"] is None and "change" not in graph_view.columns
     assert page.locator(".changed[data-id]").count() == 0
     assert page.inner_text(".change .outcome") == "" and page.locator("[data-change=undo]").is_disabled()
     assert not window.complaints()

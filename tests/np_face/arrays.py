@@ -1,4 +1,4 @@
-"""What the tests of mindspore.numpy's arrays share: small Tensors to draw from, and the comparison with numpy."""
+"""Helpers of the tests of mindspore.numpy's arrays: small Tensors to draw from, and the comparison with numpy."""
 
 import os
 
@@ -16,13 +16,13 @@ NARROW = {"float64": "float32", "int64": "int32", "complex128": "complex64"}
 
 
 def numbers(shape, dtype="float32", start=0):
-    """An array whose elements count from `start`, in an order that is not sorted."""
+    """Return an array whose elements count from `start`, in an order that is not sorted."""
     count = int(np.prod(shape))
     return ((np.arange(count) * 5 + start) % max(count, 7)).reshape(shape).astype(dtype)
 
 
 def arrays(*shapes, dtypes=DTYPES):
-    """A strategy: an array of one of the shapes and types."""
+    """Return a strategy: an array of one of the shapes and types."""
     return st.builds(numbers, st.sampled_from(shapes or SHAPES), st.sampled_from(dtypes))
 
 
@@ -42,12 +42,12 @@ def same(got, want, dtype=None, within=0.0):
             same(one, other, dtype, within)
         return
     want = np.asarray(want)
-    found = got.asnumpy()
-    assert found.shape == want.shape
-    assert found.dtype == np.dtype(dtype or want.dtype)
-    np.testing.assert_allclose(found, want, rtol=within, atol=within)
+    result = got.asnumpy()
+    assert result.shape == want.shape
+    assert result.dtype == np.dtype(dtype or want.dtype)
+    np.testing.assert_allclose(result, want, rtol=within, atol=within)
 
 
 def narrow(want):
-    """The element type that mindspore.numpy has for one that numpy chose."""
+    """Return the element type that mindspore.numpy has for one that numpy chose."""
     return NARROW.get(str(np.asarray(want).dtype), np.asarray(want).dtype)

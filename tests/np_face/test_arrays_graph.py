@@ -66,8 +66,8 @@ def values():
 
 
 def slopes(function, weights, inputs):
-    """The gradient of the weighted sum of numpy's results, by central differences."""
-    found = []
+    """Return the gradient of the weighted sum of numpy's results, by central differences."""
+    results = []
     for place, x in enumerate(inputs):
         slope = np.zeros(x.shape)
         for at in np.ndindex(x.shape):
@@ -77,8 +77,8 @@ def slopes(function, weights, inputs):
                 moved[place][at] += step
                 sides.append((np.asarray(function(np, *moved), "float64") * weights).sum())
             slope[at] = (sides[0] - sides[1]) / 2e-5
-        found.append(slope)
-    return found
+        results.append(slope)
+    return results
 
 
 TOGETHER = 8  # functions that are one program: to compile each alone takes longer
@@ -88,8 +88,8 @@ PARTS = [list(FUNCTIONS)[i : i + TOGETHER] for i in range(0, len(FUNCTIONS), TOG
 @pytest.mark.parametrize("names", PARTS, ids=lambda names: names[0])
 def test_graphs_give_numpys_values_and_the_right_gradients(names):
     inputs = values()
-    wanted = {name: np.asarray(FUNCTIONS[name](np, *inputs), "float64") for name in names}
-    weights = {name: np.cos(np.arange(want.size)).reshape(want.shape) for name, want in wanted.items()}
+    expected = {name: np.asarray(FUNCTIONS[name](np, *inputs), "float64") for name in names}
+    weights = {name: np.cos(np.arange(want.size)).reshape(want.shape) for name, want in expected.items()}
 
     def summed(name):
         def run(x, y):
@@ -100,11 +100,11 @@ def test_graphs_give_numpys_values_and_the_right_gradients(names):
 
     context.set_context(mode=context.GRAPH_MODE)
     boxes = [Tensor(v.astype("float32")) for v in inputs]
-    found = ms.jit(lambda x, y: [summed(name)(x, y) for name in names])(*boxes)
+    output = ms.jit(lambda x, y: [summed(name)(x, y) for name in names])(*boxes)
     context.set_context(mode=context.PYNATIVE_MODE)
-    for name, ((_, result), gradients) in zip(names, found, strict=True):
-        assert result.shape == wanted[name].shape and result.dtype == ms.float32, name
-        np.testing.assert_allclose(result.asnumpy(), wanted[name], rtol=1e-5, atol=1e-5, err_msg=name)
+    for name, ((_, result), gradients) in zip(names, output, strict=True):
+        assert result.shape == expected[name].shape and result.dtype == ms.float32, name
+        np.testing.assert_allclose(result.asnumpy(), expected[name], rtol=1e-5, atol=1e-5, err_msg=name)
         for got, slope in zip(gradients, slopes(FUNCTIONS[name], weights[name], inputs), strict=True):
             np.testing.assert_allclose(got.asnumpy(), slope, rtol=2e-4, atol=2e-4, err_msg=name)
         plain = FUNCTIONS[name](mnp, *boxes).asnumpy()

@@ -21,21 +21,21 @@ def test_a_transform_is_scipys(name):
         keywords = {"s": (4, 6), "axes": (0, 1), "norm": "forward"}
     else:
         keywords = {"n": 6, "axis": 1, "norm": "ortho"}
-    for given in ({}, keywords):
-        found, expected = getattr(mnp.fft, name)(Tensor(x), **given), getattr(scipy.fft, name)(x, **given)
-        assert found.shape == expected.shape and found.asnumpy().dtype == expected.dtype
-        np.testing.assert_allclose(found.asnumpy(), expected, 1e-4, 1e-4)
+    for settings in ({}, keywords):
+        result, expected = getattr(mnp.fft, name)(Tensor(x), **settings), getattr(scipy.fft, name)(x, **settings)
+        assert result.shape == expected.shape and result.asnumpy().dtype == expected.dtype
+        np.testing.assert_allclose(result.asnumpy(), expected, 1e-4, 1e-4)
 
 
 def test_shifts_and_frequencies_are_numpys():
     for name in ("fftshift", "ifftshift"):
         for axes in (None, 1, (0, -1)):
-            found = getattr(mnp.fft, name)(Tensor(X), axes)
-            np.testing.assert_array_equal(found.asnumpy(), getattr(np.fft, name)(X, axes))
+            result = getattr(mnp.fft, name)(Tensor(X), axes)
+            np.testing.assert_array_equal(result.asnumpy(), getattr(np.fft, name)(X, axes))
     for name in ("fftfreq", "rfftfreq"):
-        found = getattr(mnp.fft, name)(5, 0.5)
-        assert found.dtype == msnb.float32
-        np.testing.assert_allclose(found.asnumpy(), getattr(np.fft, name)(5, 0.5), 1e-6)
+        result = getattr(mnp.fft, name)(5, 0.5)
+        assert result.dtype == msnb.float32
+        np.testing.assert_allclose(result.asnumpy(), getattr(np.fft, name)(5, 0.5), 1e-6)
 
 
 def test_a_spectrum_has_a_gradient_and_stands_in_a_graph():

@@ -1,6 +1,6 @@
 """The functions of mindspore.numpy that compute: numpy's values and shapes, on several shapes and element types.
 
-What works element by element is found by its signature: one operand and `dtype`, or two of them.
+Elementwise functions are recognised by their signature: one operand and `dtype`, or two operands.
 """
 
 import functools
@@ -37,8 +37,8 @@ drawn = settings(
 
 
 def elementwise(count):
-    """Names of functions of `count` operands and `dtype`."""
-    found = []
+    """Return the names of functions of `count` operands and `dtype`."""
+    results = []
     for name in mnp.__all__:
         function = getattr(mnp, name)
         if inspect.isfunction(function) and name != "matmul" and hasattr(np, name):
@@ -49,8 +49,8 @@ def elementwise(count):
                 and taken[0] in ("x", "x1", "a", "input")
                 and taken[1] != "axis"
             ):
-                found.append(name)
-    return found
+                results.append(name)
+    return results
 
 
 ONE, TWO = elementwise(1), elementwise(2)
@@ -65,26 +65,26 @@ def numbers(name, shape, dtype, seed):
     return rng.random(shape) > 0.5 if dtype == "bool" else (low + (high - low) * rng.random(shape)).astype(dtype)
 
 
-def compare(found, expected, tolerance=None, name=""):
+def compare(result, expected, tolerance=None, name=""):
     """One result or several of msnb beside numpy's; `name` says whose they are."""
     if isinstance(expected, (tuple, list)):
-        assert len(found) == len(expected)
-        for one, other in zip(found, expected, strict=True):
+        assert len(result) == len(expected)
+        for one, other in zip(result, expected, strict=True):
             compare(one, other, tolerance, name)
         return
-    assert isinstance(found, Tensor) and found.shape == np.shape(expected), name
+    assert isinstance(result, Tensor) and result.shape == np.shape(expected), name
     if tolerance is None:
-        tolerance = 4e-3 if found.dtype == msnb.float16 else 2e-5
+        tolerance = 4e-3 if result.dtype == msnb.float16 else 2e-5
     expected = np.asarray(expected)
-    if found.dtype in (msnb.int32, msnb.int64) and expected.dtype.kind == "f":
+    if result.dtype in (msnb.int32, msnb.int64) and expected.dtype.kind == "f":
         expected = np.trunc(expected)  # mindspore.numpy keeps integers
     np.testing.assert_allclose(
-        np.asarray(found.asnumpy(), expected.dtype), expected, tolerance, tolerance, err_msg=name
+        np.asarray(result.asnumpy(), expected.dtype), expected, tolerance, tolerance, err_msg=name
     )
 
 
 def wide(array):
-    """What numpy is given: real numbers in float64, so that it does not round as half precision does."""
+    """Return the inputs of numpy: real numbers in float64, so that it does not round as half precision does."""
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 
 
@@ -99,35 +99,36 @@ def test_the_signatures_tell_most_of_what_works_element_by_element():
 
 
 def rounds(*lists):
-    """Every item of each list at least once, side by side: a program for each combination takes half a minute."""
+    """Return every item of each list at least once, side by side: a program for each combination takes half a
+    minute."""
     return list(zip(range(max(map(len, lists))), *map(itertools.cycle, lists), strict=False))
 
 
-def taken(names):
-    """Each function with one round, the next one for the next function, so that functions made alike try all of them
-    together; and with each round, which is slow."""
+def draw_rounds(names):
+    """Return each function with one round, the next one for the next function, so that functions made alike try all of
+    them together; and with each round, which is slow."""
     turns = [pytest.param(name, i) for i, name in enumerate(names)]
     return turns + [pytest.param(name, None, marks=pytest.mark.slow) for name in names]
 
 
-def chosen(rounds, which):
-    """Those of the rounds that a test takes."""
+def select_rounds(rounds, which):
+    """Return the rounds that a test takes."""
     return rounds if which is None else rounds[which % len(rounds) :][:1]
 
 
-@pytest.mark.parametrize("name, which", taken(ONE))
+@pytest.mark.parametrize("name, which", draw_rounds(ONE))
 def test_a_function_of_one_operand_is_numpys(name, which):
-    for seed, dtype, shape in chosen(rounds(allowed(name), SHAPES), which):
+    for seed, dtype, shape in select_rounds(rounds(allowed(name), SHAPES), which):
         x = numbers(name, shape, dtype, seed)
         expected = getattr(np, name)(wide(x) if x.dtype != bool or name not in ("exp2",) else x.astype(np.float64))
         compare(getattr(mnp, name)(Tensor(x)), expected, 4e-3 if dtype in ("float16", "bool") else None)
 
 
-@pytest.mark.parametrize("name, which", taken(TWO))
+@pytest.mark.parametrize("name, which", draw_rounds(TWO))
 def test_a_function_of_two_operands_is_numpys(name, which):
     types = allowed(name)
     meeting = [(t, t) for t in types] + list(zip(types, types[1:]))  # each type with itself, and with the next
-    for seed, (first, second), shapes in chosen(rounds(meeting, PAIRS), which):
+    for seed, (first, second), shapes in select_rounds(rounds(meeting, PAIRS), which):
         x, y = numbers(name, shapes[0], first, seed), numbers(name, shapes[1], second, seed + 1)
         if name in ("maximum", "minimum") and x.dtype != y.dtype and not (x.ndim and y.ndim):
             x = x.astype(y.dtype)  # a scalar takes the type of the array that it meets
@@ -270,7 +271,7 @@ def tensors(value):
 
 
 def at_the_ends(calls):
-    """A function with the first and the last of its calls, and with those between, which are slow."""
+    """Return a function with the first and the last of its calls, and with those between, which are slow."""
     ends = [pytest.param(name, slice(None, None, max(len(of) - 1, 1)), id=name) for name, of in calls.items()]
     between = [(name, slice(1, -1)) for name, of in calls.items() if len(of) > 2]
     return ends + [pytest.param(*case, id=f"{case[0]}, further", marks=pytest.mark.slow) for case in between]
@@ -290,13 +291,13 @@ def test_a_call_is_numpys(name, which):
 
 def test_histograms_of_several_dimensions_are_numpys():
     for args in ((3,), ([2, 3, 2, 2],), (2, [(-1, 1), None, None, (0, 2)], np.array([1.0, 2.0, 3.0]), True)):
-        (found, edges), (counts, ends) = (
+        (result, edges), (counts, ends) = (
             mnp.histogramdd(T(X), *map(tensors, args)),
             np.histogramdd(X, args[0], *args[1:2]),
         )
         if len(args) > 2:
             counts, ends = np.histogramdd(X, args[0], args[1], weights=args[2], density=args[3])
-        compare([found, *edges], [counts, *ends], 1e-4)
+        compare([result, *edges], [counts, *ends], 1e-4)
 
 
 def test_what_takes_part_in_an_extreme_is_said():
@@ -324,13 +325,12 @@ def slope(function, x, h=1e-6):
 
 
 def together(functions, *inputs):
-    """{name: gradients} of functions of the same Tensors, each of the sum of its results, from one program: step by
-    step each is several.
-    """
+    """Return {name: gradients} of functions of the same Tensors, each of the sum of its results, from one program: step
+    by step each is several."""
     every = tuple(range(len(inputs)))
-    made = {name: ops.grad(function, every) for name, function in functions.items()}
-    found = msnb.ms_function(lambda *values: [made[name](*values) for name in made])(*inputs)
-    return dict(zip(made, [g if isinstance(g, tuple) else (g,) for g in found], strict=True))
+    functions_by_name = {name: ops.grad(function, every) for name, function in functions.items()}
+    result = msnb.ms_function(lambda *values: [functions_by_name[name](*values) for name in functions_by_name])(*inputs)
+    return dict(zip(functions_by_name, [g if isinstance(g, tuple) else (g,) for g in result], strict=True))
 
 
 def test_the_gradients_of_one_operand_are_numpys_slopes():
@@ -340,16 +340,16 @@ def test_the_gradients_of_one_operand_are_numpys_slopes():
     def of(name, x):
         return getattr(mnp, name)(x[1] if name == "arccosh" else x[0])
 
-    found = together({n: functools.partial(of, n) for n in names}, T(np.float32([low, high])))
-    for name, (gradient,) in found.items():
+    result = together({n: functools.partial(of, n) for n in names}, T(np.float32([low, high])))
+    for name, (gradient,) in result.items():
         at = int(name == "arccosh")
         compare(gradient[at], slope(getattr(np, name), (low, high)[at]), 1e-3, name)
 
 
 def test_the_gradients_of_two_operands_are_numpys_slopes():
     x, y = np.array([[0.35, 1.55], [2.85, 0.4]]), np.array([1.2, 0.7])
-    found = together({n: getattr(mnp, n) for n in SMOOTH}, T(x.astype(np.float32)), T(y.astype(np.float32)))
-    for name, (dx, dy) in found.items():
+    result = together({n: getattr(mnp, n) for n in SMOOTH}, T(x.astype(np.float32)), T(y.astype(np.float32)))
+    for name, (dx, dy) in result.items():
         function = getattr(np, name)
         compare(dx, slope(lambda v, f=function: f(v, y), x), 2e-3, name)
         compare(dy, slope(lambda v, f=function: f(x, v), y * np.ones((2, 1))).sum(0), 2e-3, name)
@@ -359,8 +359,8 @@ def test_the_gradients_of_two_operands_are_numpys_slopes():
 @pytest.mark.parametrize("name", [n for n in SLOPES if n not in FLAT])
 def test_so_is_the_gradient_of_one_operand_step_by_step(name):
     x = np.array([1.3, 2.1, 3.7]) if name == "arccosh" else np.array([0.35, 0.55, 0.85])
-    found = ops.grad(getattr(mnp, name))(Tensor(x.astype(np.float32)))
-    compare(found, slope(getattr(np, name), x), 1e-3)
+    result = ops.grad(getattr(mnp, name))(Tensor(x.astype(np.float32)))
+    compare(result, slope(getattr(np, name), x), 1e-3)
 
 
 COMPOSED = {
@@ -391,15 +391,15 @@ COMPOSED = {
 
 
 def weighted(value):
-    """A number that depends on every element in its own way."""
+    """Return a number that depends on every element in its own way."""
     shape = value.shape
     weights = np.cos(np.arange(int(np.prod(shape)))).reshape(shape)
     return (value * (Tensor(weights.astype(np.float32)) if isinstance(value, Tensor) else weights)).sum()
 
 
 def test_the_gradients_of_what_is_composed_are_numpys_slopes():
-    found = together({n: lambda v, n=n: weighted(COMPOSED[n](mnp, v)) for n in COMPOSED}, T(X))
-    for name, (gradient,) in found.items():
+    result = together({n: lambda v, n=n: weighted(COMPOSED[n](mnp, v)) for n in COMPOSED}, T(X))
+    for name, (gradient,) in result.items():
         call, x = COMPOSED[name], X.astype(np.float64)
         expected = np.zeros_like(x)
         for place in np.ndindex(x.shape):
@@ -419,8 +419,8 @@ def test_a_graph_computes_what_step_by_step_does():
     )
     pairs = [n for n in TWO if n not in (*INTEGERS, "divmod")]
     compiled = msnb.ms_function(lambda v, w: [getattr(mnp, n)(v, w) for n in pairs])
-    for name, found in zip(pairs, compiled(x, x[:1]), strict=True):
-        compare(found, getattr(mnp, name)(x, x[:1]).asnumpy(), 1e-5)
+    for name, result in zip(pairs, compiled(x, x[:1]), strict=True):
+        compare(result, getattr(mnp, name)(x, x[:1]).asnumpy(), 1e-5)
 
 
 def test_a_graph_computes_and_differentiates_what_is_composed():

@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
     Attributes:
         file (str): The operator's file, "math.sum".
-        case (Union[Case, Refusal]): What the file says.
+        case (Union[Case, Refusal]): The entry of the file.
         text (str): The row as one would write it.
     """
 
@@ -46,12 +46,12 @@ class Row(NamedTuple):
         return f"{self.text[:LONGEST]}~{zlib.crc32(self.text.encode()):08x}"
 
     def inputs(self):
-        """What it is given: numpy arrays for Tensors, `Written` of an array for Parameters, tuples, Python values."""
+        """Return its inputs: numpy arrays for Tensors, `Written` of an array for Parameters, tuples, Python values."""
         seed = zlib.crc32(f"{SEED_NAMES.get(self.file, self.file)}/{self.text}".encode())
-        found = [drawn(value, (seed, place)) for place, value in enumerate(self.case.inputs)]
+        results = [drawn(value, (seed, place)) for place, value in enumerate(self.case.inputs)]
         return [
             Written(value) if place in self.in_place and isinstance(value, np.ndarray) else value
-            for place, value in enumerate(found)
+            for place, value in enumerate(results)
         ]
 
     @property
@@ -75,7 +75,7 @@ class Row(NamedTuple):
         return self.case.compared if self.case.of is None else (self.case.of,)
 
     def keywords(self):
-        """What it is given by name, drawn as the inputs are."""
+        """Return its keyword arguments, drawn as the inputs are."""
         seed = zlib.crc32(f"{SEED_NAMES.get(self.file, self.file)}/{self.text}".encode())
         return {
             name: drawn(value, (seed, len(self.case.inputs) + place))
@@ -83,13 +83,13 @@ class Row(NamedTuple):
         }
 
     def call(self):
-        """The function of the inputs: an instance of the class, or the spelling with its keywords."""
+        """Return the function of the inputs: an instance of the class, or the spelling with its keywords."""
         target, attributes = self.case.target, {name: boxed(value) for name, value in self.keywords().items()}
         return target(**attributes) if inspect.isclass(target) else functools.partial(target, **attributes)
 
 
 def drawn(spec, seed):
-    """The array for a spec; a tuple of them for a tuple, and everything else as it is."""
+    """Return the array for a spec; a tuple of them for a tuple, and everything else as it is."""
     if isinstance(spec, RandomSpec):
         return numbers(spec, np.random.default_rng(seed), seed[-1])
     if isinstance(spec, Values):
@@ -114,16 +114,16 @@ def numbers(spec, rng, place):
 
 
 def names_of(target):
-    """Pairs (kind, name) under which MindSpore may have a class or a spelling, the likeliest first."""
+    """Return pairs (kind, name) under which MindSpore may have a class or a spelling, the likeliest first."""
     forms = (target, getattr(target, "functional", target))
-    found = [(s.kind, s.name) for s in SPELLINGS.values() if s.target in forms and s.kind != "numpy"]
+    results = [(s.kind, s.name) for s in SPELLINGS.values() if s.target in forms and s.kind != "numpy"]
     if inspect.isclass(target):
-        found.insert(0, ("class", target.__name__))
-    return list(dict.fromkeys(found))
+        results.insert(0, ("class", target.__name__))
+    return list(dict.fromkeys(results))
 
 
 def text_of(row):
-    """A row as it would be written, without what only says how results are compared."""
+    """Return a row as it would be written, without what only says how results are compared."""
     said = [*map(_word, row.inputs), *(f"{k}={_word(v)}" for k, v in row.attributes.items())]
     return f"{row.target.__name__}({', '.join(said)})"
 
@@ -135,7 +135,7 @@ def _word(value):
 
 
 def boxed(value):
-    """An input as msnb takes it."""
+    """Return an input as msnb takes it."""
     if isinstance(value, Written):
         return Parameter(Tensor(value.value), name="written")
     if isinstance(value, np.ndarray):
@@ -145,14 +145,15 @@ def boxed(value):
 
 # ---------------------------------------------------------------------- collecting
 def declared():
-    """(module, class) of every operator that is declared with `@operator`, once."""
+    """Yield (module, class) of every operator that is declared with `@operator`, once."""
     for name, op in REGISTRY.items():
         if isinstance(op, Operator) and op.primitive.__name__ == name and op.fn.__module__.startswith("msnb.ops."):
             yield op.fn.__module__, op.primitive
 
 
 def grid(cls):
-    """The row of an operator that has none: F(2, 3) for a Tensor, the example of its Kind for what has no default."""
+    """Return the row of an operator that has none: F(2, 3) for a Tensor, the example of its Kind for what has no
+    default."""
     op = cls.operator
     inputs = []
     for place in op.inputs:
@@ -168,7 +169,7 @@ def grid(cls):
 
 
 def files():
-    """{file: list of what stands in its CASES} of everything below msnb.ops."""
+    """Return {file: list of what stands in its CASES} of everything below msnb.ops."""
     return {
         name.removeprefix("msnb.ops."): list(vars(module)["CASES"])
         for name, module in sorted(sys.modules.items())
@@ -177,16 +178,16 @@ def files():
 
 
 def collected():
-    """(rows, refusals): all Rows with a case, those of the grid included, and all with a refusal."""
+    """Return (rows, refusals): all Rows with a case, those of the grid included, and all with a refusal."""
     written = files()
     seen = {c.target for cases in written.values() for c in cases if isinstance(c, Case)}
     for module, cls in declared():
         if cls not in seen and not cls.operator.random:
             written.setdefault(module.removeprefix("msnb.ops."), []).append(grid(cls))
-    found = [Row(file, c, text_of(c)) for file, cases in sorted(written.items()) for c in cases]
+    results = [Row(file, c, text_of(c)) for file, cases in sorted(written.items()) for c in cases]
     return (
-        [row for row in found if isinstance(row.case, Case)],
-        [row for row in found if isinstance(row.case, Refusal)],
+        [row for row in results if isinstance(row.case, Case)],
+        [row for row in results if isinstance(row.case, Refusal)],
     )
 
 
@@ -196,18 +197,18 @@ ROWS, REFUSALS = collected()
 # ---------------------------------------------------------------------- what MindSpore answered
 @functools.cache
 def stored(file):
-    """{row: {name: array}} of the golden file of a file of operators."""
+    """Return {row: {name: array}} of the golden file of a file of operators."""
     path = GOLDEN / f"{file}.npz"
     if not path.exists():
         return {}
-    found = {}
+    results = {}
     with np.load(path) as store:
         for name in store:
             key, _, part = name.rpartition("/")
-            found.setdefault(key, {})[part] = store[name]
-    return found
+            results.setdefault(key, {})[part] = store[name]
+    return results
 
 
 def answers(row):
-    """{name: array} of what MindSpore gave for a row; nothing where it cannot run it."""
+    """Return {name: array} of what MindSpore gave for a row; nothing where it cannot run it."""
     return {} if "mindspore" in row.case.left_out else stored(row.file).get(row.key, {})

@@ -1,4 +1,4 @@
-"""Whether an error comes of a sentence of msnb, or of somebody else."""
+"""Distinguish errors that msnb raises from those of other libraries."""
 
 import linecache
 
@@ -6,7 +6,7 @@ import msnb
 
 
 def raised_here(error):
-    """Whether a `raise` of msnb's says it."""
+    """Check that a `raise` of msnb raised the error."""
     at = error.__traceback__
     while at.tb_next is not None:
         at = at.tb_next

@@ -16,34 +16,34 @@ def mode(request):
     context.set_context(mode=request.param)
 
 
-def places(key):
-    """Every entry in the order in which `key` is looked for."""
+def probe_positions(key):
+    """Return every entry in the order in which `key` is looked for."""
     part = 0.6180339 * key
     first = int((part - np.floor(part)) * LENGTH)
     return [(first + i) % LENGTH for i in range(LENGTH)]
 
 
 def table(keys, steps):
-    """A table that holds `keys`, each at its step and at the row of the cache that its place in the list is."""
-    made = np.zeros((LENGTH, 4), np.int32)
+    """Return a table that holds `keys`, each at its step and at the row of the cache that its place in the list is."""
+    entries = np.zeros((LENGTH, 4), np.int32)
     for row, (key, step) in enumerate(zip(keys, steps, strict=True)):
-        tag, entry = next((n, e) for n, e in enumerate(places(key), 1) if made[e, TAG] == 0)
-        made[entry] = key, row, step, tag
-    return made
+        tag, entry = next((n, e) for n, e in enumerate(probe_positions(key), 1) if entries[e, TAG] == 0)
+        entries[entry] = key, row, step, tag
+    return entries
 
 
-def held(made):
-    """{key: row of the cache} as a search that stops at an empty entry finds them."""
-    found = {}
-    for key in {int(entry[KEY]) for entry in made if entry[TAG]}:
-        for tag, entry in enumerate(places(key), 1):
-            if made[entry, TAG] == 0:
+def rows_by_key(table):
+    """Return {key: row of the cache} as a search that stops at an empty entry finds them."""
+    results = {}
+    for key in {int(entry[KEY]) for entry in table if entry[TAG]}:
+        for tag, entry in enumerate(probe_positions(key), 1):
+            if table[entry, TAG] == 0:
                 break
-            if made[entry, KEY] == key:
-                assert made[entry, TAG] == tag
-                found[key] = int(made[entry, VALUE])
+            if table[entry, KEY] == key:
+                assert table[entry, TAG] == tag
+                results[key] = int(table[entry, VALUE])
                 break
-    return found
+    return results
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -74,4 +74,4 @@ def test_missing_rows_take_the_place_of_those_that_nobody_uses(seed):
     assert freed[1] == freed[2] == gone[1] == gone[2] == -1
     assert {*gone[[0, 3]]} < {*keys[::2]} and [list(keys).index(k) for k in gone[[0, 3]]] == list(freed[[0, 3]])
     want = {int(k): row for row, k in enumerate(keys) if k not in gone}
-    assert held(hashmap.asnumpy()) == {**want, 60: freed[0], 61: freed[3]}
+    assert rows_by_key(hashmap.asnumpy()) == {**want, 60: freed[0], 61: freed[3]}

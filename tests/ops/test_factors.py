@@ -56,8 +56,8 @@ def test_the_mean_loss_of_classes_takes_more_dimensions(shape):
     flat = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
     loss = flat(Tensor(logits), Tensor(labels)).asnumpy()
     np.testing.assert_allclose(loss, flat(Tensor(logits.reshape(-1, 4)), Tensor(labels.ravel())).asnumpy(), rtol=1e-6)
-    given = P.SparseSoftmaxCrossEntropyWithLogits(is_grad=True)(Tensor(logits), Tensor(labels)).asnumpy()
-    np.testing.assert_allclose(ms.grad(flat)(Tensor(logits), Tensor(labels)).asnumpy(), given, rtol=1e-4, atol=1e-7)
+    result = P.SparseSoftmaxCrossEntropyWithLogits(is_grad=True)(Tensor(logits), Tensor(labels)).asnumpy()
+    np.testing.assert_allclose(ms.grad(flat)(Tensor(logits), Tensor(labels)).asnumpy(), result, rtol=1e-4, atol=1e-7)
 
 
 def test_the_channels_of_a_vector_are_its_elements():

@@ -23,7 +23,7 @@ def _pynative_afterwards():
 
 
 def attention(xp, q, k, v, scale, excluded, shift=None):
-    """The formula, for (B, N, S, D): scores, and outputs."""
+    """Return the formula, for (B, N, S, D): scores, and outputs."""
     k, v = (xp.repeat(x, q.shape[1] // k.shape[1], 1) for x in (k, v))
     scores = xp.einsum("bnid,bnjd->bnij", q, k)
     scores = scale * (scores if shift is None else scores + shift)
@@ -32,15 +32,15 @@ def attention(xp, q, k, v, scale, excluded, shift=None):
     return scores, xp.einsum("bnij,bnjd->bnid", weights / weights.sum(-1, keepdims=True), v)
 
 
-def laid_out(x, layout):
-    """(B, N, S, D) in a layout."""
+def to_layout(x, layout):
+    """Return (B, N, S, D) in a layout."""
     axes = layout.replace("H", "ND")
     x = np.transpose(x, ["BNSD".index(axis) for axis in axes])
     return x.reshape(*x.shape[:2], -1) if "H" in layout else x
 
 
 def excluded_by(mode, length, keys, mask, before, after):
-    """The pairs that a mode excludes."""
+    """Return the pairs that a mode excludes."""
     query, key = np.arange(length)[:, None], np.arange(keys)
     last = query + keys - length
     own = np.zeros((length, keys), bool) if mask is None else mask.astype(bool)
@@ -84,7 +84,7 @@ def test_outputs_are_the_formulas(call, dtype, mode_of_context):
     arrays, shift, mask, mode, before, after, layout = call
     context.set_context(mode=mode_of_context)
     dtype_of = getattr(ms, dtype)
-    inputs = [Tensor(laid_out(x, layout), dtype_of) for x in arrays]
+    inputs = [Tensor(to_layout(x, layout), dtype_of) for x in arrays]
     rounded = [Tensor(x, dtype_of).astype(ms.float32).asnumpy().astype(np.float64) for x in arrays]
     heads, (length, keys) = arrays[0].shape[1], (arrays[0].shape[2], arrays[1].shape[2])
     if shift is not None:
@@ -105,7 +105,7 @@ def test_outputs_are_the_formulas(call, dtype, mode_of_context):
     _, want = attention(np, *rounded, 0.5, excluded, shift)
     assert got.dtype == dtype_of and got.shape == inputs[0].shape
     got = got.astype(ms.float32).asnumpy()
-    np.testing.assert_allclose(got, laid_out(want, layout), atol=4 * TOLERANCE[dtype], rtol=TOLERANCE[dtype])
+    np.testing.assert_allclose(got, to_layout(want, layout), atol=4 * TOLERANCE[dtype], rtol=TOLERANCE[dtype])
 
 
 @pytest.mark.parametrize("mode_of_context", [context.PYNATIVE_MODE, context.GRAPH_MODE])
@@ -135,13 +135,13 @@ def test_gradients_are_those_of_the_formula(layout, mode, mode_of_context):
             input_layout=layout,
             sparse_mode=mode,
         )
-        return (out * Tensor(laid_out(probe, layout))).sum()
+        return (out * Tensor(to_layout(probe, layout))).sum()
 
-    got = ops.grad(loss, (0, 1, 2, 3))(*(Tensor(laid_out(x, layout)) for x in (q, k, v)), Tensor(shift))
+    got = ops.grad(loss, (0, 1, 2, 3))(*(Tensor(to_layout(x, layout)) for x in (q, k, v)), Tensor(shift))
     want = jax.grad(lambda q, k, v, s: (attention(jnp, q, k, v, 0.5, excluded, s)[1] * probe).sum(), (0, 1, 2, 3))(
         q, k, v, shift
     )
-    for one, other in zip(got, [*(laid_out(x, layout) for x in want[:3]), want[3]], strict=True):
+    for one, other in zip(got, [*(to_layout(x, layout) for x in want[:3]), want[3]], strict=True):
         np.testing.assert_allclose(one.asnumpy(), other, atol=2e-5, rtol=1e-5)
 
 

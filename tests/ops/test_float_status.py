@@ -68,9 +68,9 @@ OVERFLOWS = [square, squared_in_a_branch, squared_in_a_loop, gradient_alone_over
 @pytest.mark.parametrize("compute", OVERFLOWS)
 def test_an_overflow_between_clear_and_get_is_seen(compute):
     for x, seen in ((1e30, 1), (2.0, float(compute in (gradient_alone_overflows, squared_in_a_loop)))):
-        _, returned, held = Watched(compute)(Tensor(np.full(3, x, np.float32)))
+        _, returned, flag = Watched(compute)(Tensor(np.full(3, x, np.float32)))
         np.testing.assert_array_equal(returned.asnumpy(), [seen] + [0] * 7)
-        np.testing.assert_array_equal(held.asnumpy(), returned.asnumpy())
+        np.testing.assert_array_equal(flag.asnumpy(), returned.asnumpy())
 
 
 def test_what_overflows_before_clear_or_after_get_does_not_count():

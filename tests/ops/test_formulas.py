@@ -18,7 +18,7 @@ def numbers(seed=0):
 
 
 def run(mode, operator, *inputs):
-    """`operator` on arrays, as a graph or alone; arrays come back."""
+    """Return `operator` on arrays, as a graph or alone; arrays come back."""
 
     class Net(nn.Cell):
         def construct(self, *given):
@@ -73,17 +73,17 @@ def gru(x, w_x, w_h, b_x, b_h, h, order, after):
     def sigmoid(v):
         return 1 / (1 + np.exp(-v))
 
-    size, found = h.shape[1], []
-    places = {letter: slice(i * size, (i + 1) * size) for i, letter in enumerate(order)}
+    size, results = h.shape[1], []
+    positions = {letter: slice(i * size, (i + 1) * size) for i, letter in enumerate(order)}
     for x_t in x:
         into, own = x_t @ w_x + b_x, h @ w_h + b_h
-        reset, update = (sigmoid(into[:, places[k]] + own[:, places[k]]) for k in "rz")
-        new = places["h"]
+        reset, update = (sigmoid(into[:, positions[k]] + own[:, positions[k]]) for k in "rz")
+        new = positions["h"]
         hidden = own[:, new] if after else (reset * h) @ w_h[:, new] + b_h[new]
         candidate = np.tanh(into[:, new] + (reset * hidden if after else hidden))
         h = (1 - update) * candidate + update * h
-        found.append((h, update, reset, candidate, hidden))
-    return [np.stack(part) for part in zip(*found, strict=True)]
+        results.append((h, update, reset, candidate, hidden))
+    return [np.stack(part) for part in zip(*results, strict=True)]
 
 
 @BOTH_MODES
@@ -94,13 +94,13 @@ def test_a_gated_unit_is_its_recurrence(mode, order, after, biased):
     r = numbers(1)
     x, w_x, w_h, h = (r.standard_normal(s) for s in ((4, 2, 3), (3, 15), (5, 15), (2, 5)))
     b_x, b_h = r.standard_normal((2, 15)) if biased else np.zeros((2, 15))
-    given = [v.astype(np.float32) for v in (x, w_x, w_h)]
+    inputs = [v.astype(np.float32) for v in (x, w_x, w_h)]
     biases = [v.astype(np.float32) for v in (b_x, b_h)] if biased else [None, None]
     unit = P.DynamicGRUV2(gate_order=order, reset_after=after)
-    y, *parts = run(mode, unit, *given, *biases, None, h.astype(np.float32))
-    wanted = gru(x, w_x, w_h, b_x, b_h, h, order, after)
-    np.testing.assert_allclose(y, wanted[0], rtol=2e-4, atol=1e-5)
-    for got, want in zip(parts, wanted, strict=True):
+    y, *parts = run(mode, unit, *inputs, *biases, None, h.astype(np.float32))
+    expected = gru(x, w_x, w_h, b_x, b_h, h, order, after)
+    np.testing.assert_allclose(y, expected[0], rtol=2e-4, atol=1e-5)
+    for got, want in zip(parts, expected, strict=True):
         np.testing.assert_allclose(got, want, rtol=2e-4, atol=1e-5)
 
 
@@ -110,14 +110,14 @@ def lstm(x, w, b, h, c, forget_bias, clip):
     def sigmoid(v):
         return 1 / (1 + np.exp(-v))
 
-    found = []
+    results = []
     for x_t in x:
         i, j, f, o = np.split(np.concatenate([x_t, h], -1) @ w + b, 4, -1)
         i, j, f, o = sigmoid(i), np.tanh(j), sigmoid(f + forget_bias), sigmoid(o)
         c = np.clip(c * f + i * j, -clip, clip)
         h = o * np.tanh(c)
-        found.append((h, h, c, i, j, f, o, np.tanh(c)))
-    return [np.stack(part) for part in zip(*found, strict=True)]
+        results.append((h, h, c, i, j, f, o, np.tanh(c)))
+    return [np.stack(part) for part in zip(*results, strict=True)]
 
 
 @BOTH_MODES
@@ -126,19 +126,19 @@ def test_a_fused_lstm_is_its_recurrence_and_so_is_its_gradient(mode, forget_bias
     r = numbers(3)
     x, w, b, h, c = (r.standard_normal(s) for s in ((4, 2, 3), (8, 20), (20,), (1, 2, 5), (1, 2, 5)))
     unit = P.DynamicRNN(forget_bias=forget_bias, cell_clip=clip)
-    given = [v.astype(np.float32) for v in (x, w, b, h, c)]
+    inputs = [v.astype(np.float32) for v in (x, w, b, h, c)]
 
     def by_formula(b):
         return lstm(x, w, b, h[0], c[0], forget_bias, clip if clip > 0 else np.inf)
 
-    found = run(mode, lambda x, w, b, h, c: unit(x, w, b, None, h, c), *given)
-    for got, want in zip(found, by_formula(b), strict=True):
+    result = run(mode, lambda x, w, b, h, c: unit(x, w, b, None, h, c), *inputs)
+    for got, want in zip(result, by_formula(b), strict=True):
         np.testing.assert_allclose(got, want, rtol=2e-4, atol=1e-5)
 
     def total(x, w, b, h, c):
         return unit(x, w, b, None, h, c)[0].sum()
 
-    slopes = run(mode, lambda *given: ms.grad(total, 2)(*given), *given)
+    slopes = run(mode, lambda *inputs: ms.grad(total, 2)(*inputs), *inputs)
     for place in range(0, 20, 3):
         step = np.eye(20)[place] * 1e-6
         slope = (by_formula(b + step)[0].sum() - by_formula(b - step)[0].sum()) / 2e-6
@@ -217,8 +217,8 @@ def test_accidental_hits_are_the_candidates_that_are_true(kind, true):
     r = numbers(true)
     classes, sampled = r.randint(0, 9, (5, true)).astype(kind), r.choice(9, 4, replace=False).astype(kind)
     example, place, weight = P.ComputeAccidentalHits(true)(Tensor(classes), Tensor(sampled))
-    wanted = [(i, j) for i in range(5) for t in classes[i] for j in range(4) if sampled[j] == t]
-    assert wanted and sorted(zip(example.asnumpy().tolist(), place.asnumpy().tolist())) == sorted(wanted)
+    expected = [(i, j) for i in range(5) for t in classes[i] for j in range(4) if sampled[j] == t]
+    assert expected and sorted(zip(example.asnumpy().tolist(), place.asnumpy().tolist())) == sorted(expected)
     assert example.dtype == place.dtype == ms.Tensor(classes).dtype
     assert (weight.asnumpy() == -np.finfo(np.float32).max).all()
 

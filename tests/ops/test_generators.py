@@ -40,9 +40,9 @@ def takes_one(function):
 
 
 def test_every_function_that_takes_a_generator_is_tried():
-    found = {f"mint.{name}" for name in dir(mint) if takes_one(getattr(mint, name))}
-    found |= {name for (_, name, _), spelling in SPELLINGS.items() if takes_one(spelling.target)}
-    assert found == DRAWS.keys()
+    results = {f"mint.{name}" for name in dir(mint) if takes_one(getattr(mint, name))}
+    results |= {name for (_, name, _), spelling in SPELLINGS.items() if takes_one(spelling.target)}
+    assert results == DRAWS.keys()
 
 
 @pytest.mark.parametrize("name", DRAWS)

@@ -20,26 +20,26 @@ from msnb.core.operator.operator_types import Operator
 
 def first_rows():
     """One row for each operator: the first with floats, whose gradient differences can tell."""
-    found = {}
+    results = {}
     for row in ROWS:
         op = getattr(row.case.target, "operator", None)
         if inspect.isclass(row.case.target) and isinstance(op, Operator) and "differences" not in row.case.left_out:
             if has_floats(row):
-                found.setdefault(op.name, row)
+                results.setdefault(op.name, row)
     answered = {
         row.case.target.operator.name
         for row in ROWS
         if hasattr(row.case.target, "operator") and "grad0" in answers(row)
     }
-    return [row for name, row in found.items() if name not in answered]
+    return [row for name, row in results.items() if name not in answered]
 
 
 def has_floats(row):
     return bool(prepared(row.case.target.operator, row.inputs(), row.case.variables)[-1])
 
 
-def prepared(op, inputs, wanted=None):
-    """(arrays, layout, statics) as `Operator.kernel` wants them, floats in float64, and which arrays vary."""
+def prepared(op, inputs, expected=None):
+    """Return (arrays, layout, statics) as `Operator.kernel` wants them, floats in float64, and which arrays vary."""
     arrays, layout, statics, varying = [], [], [], []
     inputs = [*inputs, *[i.default for i in op.inputs[len(inputs) :]]]
     for place, (spec, value) in enumerate(zip(op.inputs, inputs, strict=True)):
@@ -53,7 +53,7 @@ def prepared(op, inputs, wanted=None):
             array = np.asarray(array)
             if array.dtype.kind == "f":
                 array = array.astype(np.float64)
-                if wanted is None or place in wanted:
+                if expected is None or place in expected:
                     varying.append(len(arrays))
             arrays.append(array)
     return arrays, tuple(layout), tuple(statics), varying
@@ -78,10 +78,10 @@ class Trial:
         self.direction = [rng.normal(size=array.shape) for array in self.at]
 
         def total(variables):
-            given = list(arrays)
+            inputs = list(arrays)
             for i, variable in zip(floats, variables, strict=True):
-                given[i] = variable
-            out = kernel.fn(*map(jnp.asarray, given))
+                inputs[i] = variable
+            out = kernel.fn(*map(jnp.asarray, inputs))
             outs = selected(out if isinstance(out, tuple) else (out,), summed)
             outs = [o for _, o in outs if jnp.issubdtype(o.dtype, jnp.floating)]
             # The largest numbers of a type, which stand for nothing in some results, are left out of the sum.
@@ -92,12 +92,12 @@ class Trial:
         self.total = total
 
     def moved(self, step):
-        """The floats a step further."""
+        """Return the floats a step further."""
         return [a + step * d for a, d in zip(self.at, self.direction, strict=True)]
 
 
 def is_written(row):
-    """Whether the gradient of a row's operator is written beside it, which JAX knows nothing of."""
+    """Check that msnb writes the gradient of a row's operator itself, which JAX does not know."""
     return "custom_" in inspect.getsource(inspect.getmodule(inspect.unwrap(row.case.target.operator.fn)))
 
 
@@ -109,23 +109,24 @@ TOGETHER = 8  # rows that are one program: to compile each alone takes longer
 
 
 def slopes(rows):
-    """{key: (slope by the gradient, by the difference)} of rows, from two programs; None without float results."""
+    """Return {key: (slope by the gradient, by the difference)} of rows, from two programs; None without float
+    results."""
     trials = [Trial(row) for row in rows]
     totals = jax.jit(lambda places: [trial.total(at) for trial, at in zip(trials, places, strict=True)])
     gradients = jax.jit(jax.grad(lambda places: sum(totals(places), 0.0)))([trial.at for trial in trials])
     step = 1e-6
     ahead, behind = (totals([trial.moved(sign * step) for trial in trials]) for sign in (1, -1))
-    found = {}
+    results = {}
     for row, trial, gradient, high, low in zip(rows, trials, gradients, ahead, behind, strict=True):
         slope = sum(float(np.sum(g * d)) for g, d in zip(gradient, trial.direction, strict=True))
         difference = (float(high) - float(low)) / (2 * step)
-        found[row.key] = (slope, difference) if jnp.issubdtype(high.dtype, jnp.floating) else None
-    return found
+        results[row.key] = (slope, difference) if jnp.issubdtype(high.dtype, jnp.floating) else None
+    return results
 
 
 @functools.lru_cache(2)
 def slopes_from(start):
-    """`slopes` of eight rows of FIRST; nothing where one of them raises, so that each is tried alone."""
+    """Return `slopes` of eight rows of FIRST; nothing where one of them raises, so that each is tried alone."""
     try:
         return slopes(list(FIRST.values())[start : start + TOGETHER])
     except Exception:
@@ -137,8 +138,8 @@ def slopes_from(start):
     [*(row.key for row in OF_FILES), *(pytest.param(row.key, marks=pytest.mark.slow) for row in OTHERS)],
 )
 def test_a_gradient_agrees_with_finite_differences(key):
-    found = slopes_from(list(FIRST).index(key) // TOGETHER * TOGETHER) or slopes([FIRST[key]])
-    if found[key] is None:
+    result = slopes_from(list(FIRST).index(key) // TOGETHER * TOGETHER) or slopes([FIRST[key]])
+    if result[key] is None:
         pytest.skip("its results are no floats")
-    slope, difference = found[key]
+    slope, difference = result[key]
     assert slope == pytest.approx(difference, rel=1e-5, abs=1e-6)

@@ -61,7 +61,7 @@ def layer_case(name):
 
 
 def prepared(subject, dtype, first_only=False):
-    """(function, arrays, arrays of Parameters): the function gives (results, gradients) for these.
+    """Return (function, arrays, arrays of Parameters): the function gives (results, gradients) for these.
 
     The float inputs are `dtype` and hold numbers that float16 has, too.
     """
@@ -96,19 +96,20 @@ def prepared(subject, dtype, first_only=False):
 
 
 def run(calls):
-    """[(results, gradients)] of what `prepared` gave, all from one program: to compile many small ones takes longer."""
+    """Return [(results, gradients)] of what `prepared` gave, all from one program: to compile many small ones takes
+    longer."""
 
-    def all_of(given):
-        return [both(*arrays) for (both, *_), arrays in zip(calls, given, strict=True)]
+    def all_of(inputs):
+        return [both(*arrays) for (both, *_), arrays in zip(calls, inputs, strict=True)]
 
     # By default XLA may keep more digits between two operations than the type has, which hides what is looked for.
     strict = {"xla_allow_excess_precision": False, "xla_backend_optimization_level": 0}
-    found = jax.jit(all_of, compiler_options=strict)([arrays for _, *arrays in calls])
-    return jax.tree.map(lambda a: np.asarray(a, np.float64), found)
+    result = jax.jit(all_of, compiler_options=strict)([arrays for _, *arrays in calls])
+    return jax.tree.map(lambda a: np.asarray(a, np.float64), result)
 
 
 def difference(got, want):
-    """What is wrong with `got`, float16, where `want` fits in it; None if nothing."""
+    """Return the difference of `got`, float16, from `want` where it fits in float16; None if they agree."""
     fits = np.isfinite(want) & (np.abs(want) < LARGEST)
     if not fits.any():
         return None
@@ -127,7 +128,7 @@ def has_floats(inputs):
 
 
 def is_run(row):
-    """Whether a row has numbers in float32, and its operator can be compiled with them as inputs."""
+    """Check that a row has float32 inputs, and that its operator can be compiled with them."""
     leaves = flatten([getattr(v, "value", v) for v in row.inputs()])[0]
     single = any(isinstance(v, np.ndarray) and v.dtype == np.float32 for v in leaves)
     return single and not {"half", "graph"} & row.case.left_out.keys()
@@ -140,7 +141,7 @@ FLOAT32 = {"layer/multi_field_sum", "layer/multi_field_mean", "layer/multi_field
 
 
 def kind_of(key):
-    """The file of an operator: what stands in one file adds up in one way."""
+    """Return the file of an operator: what stands in one file adds up in one way."""
     return CASES[key][1].file
 
 
@@ -158,11 +159,11 @@ def groups():
 @pytest.mark.parametrize("keys", list(groups()))
 def test_what_fits_in_float16_is_finite_and_right(keys):
     subjects = {key: make(case) for key, (make, case) in ((key, CASES[key]) for key in keys)}
-    found = halves_and_wholes(subjects)
-    large = {key: subject for key, subject in subjects.items() if mostly_too_large(found[key][1][0])}
-    found |= halves_and_wholes(large, first_only=True) if large else {}  # products of two large inputs fit nowhere
+    result = halves_and_wholes(subjects)
+    large = {key: subject for key, subject in subjects.items() if mostly_too_large(result[key][1][0])}
+    result |= halves_and_wholes(large, first_only=True) if large else {}  # products of two large inputs fit nowhere
     wrong = []
-    for key, (got, want) in found.items():
+    for key, (got, want) in result.items():
         for kind, halves, wholes in zip(("result", "gradient"), got, want, strict=True):
             differences = [difference(half, whole) for half, whole in zip(halves, wholes, strict=True)]
             wrong += [f"{key}, {kind} {i}: {said}" for i, said in enumerate(differences) if said]
@@ -170,11 +171,11 @@ def test_what_fits_in_float16_is_finite_and_right(keys):
 
 
 def halves_and_wholes(subjects, first_only=False):
-    """{key: (float16's, float32's)}, each a pair of results and gradients."""
+    """Return {key: (float16's, float32's)}, each a pair of results and gradients."""
     halves = [prepared(subject, jnp.float16, first_only) for subject in subjects.values()]
     wholes = [prepared(subject, jnp.float32, first_only) for subject in subjects.values()]
-    found = run(halves + wholes)
-    return dict(zip(subjects, zip(found[: len(halves)], found[len(halves) :], strict=True), strict=True))
+    result = run(halves + wholes)
+    return dict(zip(subjects, zip(result[: len(halves)], result[len(halves) :], strict=True), strict=True))
 
 
 def mostly_too_large(results):

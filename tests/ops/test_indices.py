@@ -35,7 +35,7 @@ class Case:
         shaped (Callable): From one index to a value of the input, in which the others are in range.
         bad (tuple): Indices out of range.
         good (tuple): Indices in range.
-        unchecked (str): What a graph without checks does: "nan", "label" (it raises late), "left out", or "other".
+        unchecked (str): Result of a graph without checks: "nan", "label" (it raises late), "left out", or "other".
     """
 
     def __init__(self, make, shaped, bad, good, unchecked):
@@ -231,15 +231,15 @@ class Runs(nn.Cell):
         return self.fn(i)
 
 
-def compiled(case):
-    """The operator as a graph, and the Parameter that it writes."""
+def make_graph(case):
+    """Return the operator as a graph, and the Parameter that it writes."""
     context.set_context(mode=context.GRAPH_MODE)
     fn, target = case.make()
     net = Runs(fn)
     return lambda index: net(i32(case.shaped(index))), target
 
 
-def parts(result):
+def to_arrays(result):
     return [np.asarray(r.asnumpy()) for r in (result if isinstance(result, tuple) else (result,))]
 
 
@@ -278,9 +278,9 @@ def in_graphs():
 def test_an_index_out_of_range_raises_in_a_checked_graph_and_changes_no_parameter(name):
     context.set_context(check_indices=True)
     case, op = CASES[name], OPERATORS[name]
-    expected = parts(case(case.good[0]))
-    run, target = compiled(case)
-    for one, other in zip(parts(run(case.good[0])), expected, strict=True):
+    expected = to_arrays(case(case.good[0]))
+    run, target = make_graph(case)
+    for one, other in zip(to_arrays(run(case.good[0])), expected, strict=True):
         if not op.random:
             np.testing.assert_allclose(one, other, rtol=1e-5)
     before = None if target is None else target.asnumpy()
@@ -293,15 +293,15 @@ def test_an_index_out_of_range_raises_in_a_checked_graph_and_changes_no_paramete
 @pytest.mark.parametrize("name", in_graphs())
 def test_a_graph_without_checks_shows_an_index_out_of_range_where_it_can(name):
     case, op = CASES[name], OPERATORS[name]
-    run, target = compiled(case)
+    run, target = make_graph(case)
     for index in case.bad:
         before = None if target is None else target.asnumpy()
         result = run(index)
         if case.unchecked == "label":
             with pytest.raises(op.checks[0].error, match=f"For '{op.name}'.*{index}"):
-                parts(result)
+                to_arrays(result)
         elif case.unchecked == "nan":
-            assert any(np.isnan(r).any() for r in parts(result))
+            assert any(np.isnan(r).any() for r in to_arrays(result))
         elif case.unchecked == "left out" and name != "FusedSparseAdam":  # which moves every row
             assert (target.asnumpy()[1:] == before[1:]).all() and np.isfinite(target.asnumpy()).all()
 

@@ -12,7 +12,7 @@ from msnb import Tensor, context, nn, ops
 
 GOLDEN = json.loads(make_kinks.FILE.read_text())
 FIRST = "r1.1: of two equal operands the first has the whole gradient; 2.7.1 halves it"
-# What MindSpore 2.7.1 has otherwise, and why it is not followed.
+# Cases in which msnb differs from MindSpore 2.7.1, with the reason.
 OTHERWISE = {
     "P.Maximum()(x, y)": FIRST,
     "P.Minimum()(x, y)": FIRST,
@@ -39,10 +39,10 @@ TOGETHER = 12  # cases that are one program: to compile each alone takes longer
 @pytest.mark.parametrize("start", range(0, len(ANSWERED), TOGETHER))
 def test_gradients_at_kinks_are_mindspores(start):
     keys = ANSWERED[start : start + TOGETHER]
-    found = ms.ms_function(lambda *given: [make_kinks.slopes(ms, k)(*x) for k, x in zip(keys, given, strict=True)])(
+    result = ms.ms_function(lambda *inputs: [make_kinks.slopes(ms, k)(*x) for k, x in zip(keys, inputs, strict=True)])(
         *(tuple(map(Tensor, CASES[key][1])) for key in keys)
     )
-    for key, gradients in zip(keys, found, strict=True):
+    for key, gradients in zip(keys, result, strict=True):
         for got, want in zip(gradients, GOLDEN[key], strict=True):
             # MindSpore's tanh on the CPU is an approximation, and so are its users.
             np.testing.assert_allclose(got.asnumpy(), want, rtol=1e-3, atol=3e-5, err_msg=key)

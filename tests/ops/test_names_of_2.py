@@ -1,5 +1,5 @@
-"""What MindSpore 2 has and rows do not reach: methods of Tensor that tell where it lies, loops as operators, classes
-made once, values that change."""
+"""Names of MindSpore 2 that no row reaches: methods of Tensor about its memory, loops as operators, classes that are
+constructed once, values that change."""
 
 import numpy as np
 import pytest
@@ -98,8 +98,8 @@ def test_loops_of_functions_run_in_both_modes_and_have_gradients(mode):
         def construct(self, x, n):
             doubled = ops.WhileLoop()(lambda v: v < 50, lambda v: v * 2, x)
             summed = ops.ForiLoop()(0, n, lambda i, v: v + i, x)
-            last, kept = ops.Scan()(lambda total, v: (total + v, total * v), x, [x, x])
-            return doubled, summed, last, kept[1]
+            last, outputs = ops.Scan()(lambda total, v: (total + v, total * v), x, [x, x])
+            return doubled, summed, last, outputs[1]
 
     for n in (4, Tensor(4)):
         assert [int(v) for v in Net()(Tensor(3), n)] == [96, 9, 9, 18]
@@ -140,10 +140,10 @@ def test_derivatives_of_any_order_along_a_curve_are_those_of_mindspore(mode):
     value, third = ops.derivative(lambda x: ops.exp(ops.sin(x)), x, 3)
     np.testing.assert_allclose(third.asnumpy(), [[-4.0515366, 3.6724353]], rtol=1e-5)
     curve = Tensor([[[1.0, 2.0]], [[0.5, 0.0]], [[0.0, 1.0]]], ms.float32)
-    value, found = ops.jet(lambda x: ops.exp(ops.sin(x)), x, curve)
+    value, result = ops.jet(lambda x: ops.exp(ops.sin(x)), x, curve)
     np.testing.assert_allclose(value.asnumpy(), np.exp(np.sin(x.asnumpy())), rtol=1e-6)
     want = [[[1.2533808, -2.0662339]], [[-0.64813006, -7.3098927]], [[-5.9637666, 28.346367]]]
-    np.testing.assert_allclose(found.asnumpy(), want, rtol=1e-5)
+    np.testing.assert_allclose(result.asnumpy(), want, rtol=1e-5)
     values, slopes = ops.derivative(lambda a, b: (a * b, a), (Tensor([2, 3]), Tensor([5, 7])), 1)
     assert [v.asnumpy().tolist() for v in (*values, *slopes)] == [[10, 21], [2, 3], [7, 10], [1, 1]]
     value, push = ops.linearize(lambda a, b: a * b, (Tensor([2.0]), Tensor([3.0])))
@@ -171,8 +171,8 @@ def test_an_operator_is_made_once_for_its_attributes():
 
 
 def test_mutable_values_are_what_they_were():
-    given = (Tensor(1.0), {"a": 2})
-    assert ms.mutable(given) is given
+    inputs = (Tensor(1.0), {"a": 2})
+    assert ms.mutable(inputs) is inputs
     with pytest.raises(TypeError, match="mutable"):
         ms.mutable("text")
     with pytest.raises(ValueError, match="mutable"):
@@ -188,8 +188,8 @@ def test_a_parameter_keeps_what_it_was_told_about_optimizers():
 def test_a_pipeline_on_one_device_sums_the_losses_of_its_parts():
     loss = nn.WithLossCell(nn.Dense(3, 1, weight_init="ones"), nn.MSELoss())
     x, y = Tensor(np.concatenate([X, X + 1])), Tensor(np.ones((4, 1), np.float32))
-    parts = sum(float(loss(x[i : i + 2], y[i : i + 2])) for i in (0, 2))
-    np.testing.assert_allclose(float(nn.PipelineCell(loss, 2)(x, y)), parts, rtol=1e-6)
+    total = sum(float(loss(x[i : i + 2], y[i : i + 2])) for i in (0, 2))
+    np.testing.assert_allclose(float(nn.PipelineCell(loss, 2)(x, y)), total, rtol=1e-6)
 
 
 def test_a_layer_pools_as_the_function_of_its_name():

@@ -1,4 +1,4 @@
-"""What r1.1 promises about operators of neural networks beyond numbers: defaults, updates in place, masks, errors."""
+"""Operators of neural networks behave as in r1.1 beyond numbers: defaults, updates in place, masks, errors."""
 
 import numpy as np
 import pytest
@@ -38,9 +38,9 @@ def test_dropout_mask_goes_through_genmask_and_domask():
     mask = P.DropoutGenMask()((3, 50), Tensor(0.5, msnb.float32))
     assert mask.shape == (32,) and mask.dtype == msnb.uint8
     y = P.DropoutDoMask()(x, mask, Tensor(0.5, msnb.float32)).asnumpy()
-    kept = y != 0
-    assert 0 < kept.sum() < kept.size
-    np.testing.assert_allclose(y[kept], 2 * x.asnumpy()[kept], rtol=1e-6)
+    is_nonzero = y != 0
+    assert 0 < is_nonzero.sum() < is_nonzero.size
+    np.testing.assert_allclose(y[is_nonzero], 2 * x.asnumpy()[is_nonzero], rtol=1e-6)
 
 
 def test_the_gradient_of_dropout_uses_the_mask_of_the_forward_pass():

@@ -1,4 +1,4 @@
-"""What is given to an operator or a function in place of a Tensor is refused in a sentence of its own."""
+"""Operators and functions refuse an argument that is no Tensor, with a sentence of their own."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ WRONG = (
 @pytest.mark.parametrize("part", range(2))
 def test_what_is_no_tensor_is_refused_by_the_operator(part):
     context.set_context(mode=context.PYNATIVE_MODE)
-    found = []
+    results = []
     for turn, row in enumerate(FIRST[part::2]):
         kinds = {kind for kind, _ in names_of(row.case.target)}
         inputs = row.inputs()
@@ -36,5 +36,5 @@ def test_what_is_no_tensor_is_refused_by_the_operator(part):
                 row.call()(*given)
             except Exception as error:
                 if not raised_here(error):
-                    found.append((row.file, row.text, place, repr(error)))
-    assert found == []
+                    results.append((row.file, row.text, place, repr(error)))
+    assert results == []

@@ -28,18 +28,19 @@ MIXING = {
 
 
 def pure_call(row):
-    """(function of one array, that array): the results of a row for its first float Tensor; None if it has none."""
+    """Return (function of one array, that array): the results of a row for its first float Tensor; None if it has
+    none."""
     inputs = [boxed(value) if isinstance(value, Written) else value for value in row.inputs()]
     leaves, rebuild = flatten(inputs)
-    places = [i for i, v in enumerate(leaves) if isinstance(v, np.ndarray) and v.dtype == np.float32 and v.size]
-    if not places or any(isinstance(value, Parameter) for value in inputs):
+    positions = [i for i, v in enumerate(leaves) if isinstance(v, np.ndarray) and v.dtype == np.float32 and v.size]
+    if not positions or any(isinstance(value, Parameter) for value in inputs):
         return None
     leaves = [Tensor(v) if isinstance(v, np.ndarray) else v for v in leaves]
-    array, call = np.asarray(leaves[places[0]]._array), row.call()
+    array, call = np.asarray(leaves[positions[0]]._array), row.call()
 
     def results(array):
         filled = list(leaves)
-        filled[places[0]] = box(array)
+        filled[positions[0]] = box(array)
         with trace_state.TraceFrame([], []):
             out = call(*rebuild(filled))
         return [leaf._array for leaf in flatten(out)[0] if isinstance(leaf, Tensor)]
@@ -69,12 +70,12 @@ def test_what_does_not_depend_on_an_element_stays_when_it_is_not_finite(row):
     for place, result in enumerate(usual):
         if result.dtype.kind not in "fc":
             continue
-        independent = np.all([same(other[place], result) for other in finite], 0)
-        spread = independent & ~np.all([same(other[place], result) for other in special], 0)
+        independent = np.all([are_equal(other[place], result) for other in finite], 0)
+        spread = independent & ~np.all([are_equal(other[place], result) for other in special], 0)
         assert not spread.any(), f"result {place}: {[other[place] for other in special]}"
 
 
-def same(a, b):
+def are_equal(a, b):
     return (a == b) | (np.isnan(a) & np.isnan(b))
 
 

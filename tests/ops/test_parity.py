@@ -31,7 +31,7 @@ RANDOM = """
 
 
 def tolerance(row, want):
-    """How far numbers may be apart: relatively, and for small ones in relation to the largest."""
+    """Return the tolerance of numbers: relative, and for small ones relative to the largest."""
     if want.dtype.kind not in "fc":
         return {"rtol": 0, "atol": 0}
     near, small = (2e-3, 2e-3) if want.dtype == np.float16 else (2e-5, 2e-6)
@@ -49,11 +49,11 @@ def results_of(out):
     return out if isinstance(out, (tuple, list)) else (out,)
 
 
-def ran(row):
-    """{name: array} of what a row gives and writes, called as it stands."""
+def run_row(row):
+    """Return {name: array} of what a row gives and writes, called as it stands."""
     boxes = [boxed(v) for v in row.inputs()]
-    found = {f"out{i}": o.asnumpy() for i, o in enumerate(results_of(row.call()(*boxes))) if isinstance(o, Tensor)}
-    return found | {f"written{place}": boxes[place].asnumpy() for place in row.parameters}
+    results = {f"out{i}": o.asnumpy() for i, o in enumerate(results_of(row.call()(*boxes))) if isinstance(o, Tensor)}
+    return results | {f"written{place}": boxes[place].asnumpy() for place in row.parameters}
 
 
 def is_float(result):
@@ -81,27 +81,26 @@ def slopes_of(row):
     return [at for at in variables(row.inputs(), row.wanted) if at[0] not in row.parameters]
 
 
-def compiled(rows, sloped):
-    """[{name: array}] of the same of each row, and of the gradients of those that `sloped` says, from one compiled
-    program.
-    """
+def run_rows(rows, sloped):
+    """Return [{name: array}] of the same of each row, and of the gradients of those that `sloped` says, from one
+    compiled program."""
     calls, boxes = [row.call() for row in rows], [[boxed(v) for v in row.inputs()] for row in rows]
-    places = [slopes_of(row) if sloped(row) else [] for row in rows]
-    ends = list(itertools.accumulate(map(len, places), initial=0))
+    slots = [slopes_of(row) if sloped(row) else [] for row in rows]
+    ends = list(itertools.accumulate(map(len, slots), initial=0))
 
     def run(*values):
         every, differentiated = [], []
         for i in range(len(rows)):
-            results = results_of(calls[i](*placed(boxes[i], places[i], values[ends[i] : ends[i + 1]])))
+            results = results_of(calls[i](*placed(boxes[i], slots[i], values[ends[i] : ends[i + 1]])))
             every.append(results)
-            if places[i]:
+            if slots[i]:
                 floats = [r for _, r in selected(results, rows[i].differentiated) if is_float(r)]
                 differentiated += [r._array for r in floats]
         return box(weighted(*differentiated)), every
 
     at = [
         b[place] if number is None else b[place][number]
-        for b, some in zip(boxes, places, strict=True)
+        for b, some in zip(boxes, slots, strict=True)
         for place, number in some
     ]
     if at:
@@ -115,21 +114,22 @@ def compiled(rows, sloped):
         grads = grads if isinstance(grads, tuple) else (grads,)
     else:
         (_, every), grads = ms.jit(run)(), ()
-    found = []
+    arrays_of_rows = []
     for i, (row, results) in enumerate(zip(rows, every, strict=True)):
         arrays = {f"out{n}": r.asnumpy() for n, r in enumerate(results) if isinstance(r, Tensor)}
         arrays |= {f"written{place}": boxes[i][place].asnumpy() for place in row.parameters}
-        found.append(arrays | {f"grad{n}": g.asnumpy() for n, g in enumerate(grads[ends[i] : ends[i + 1]])})
-    return found
+        arrays_of_rows.append(arrays | {f"grad{n}": g.asnumpy() for n, g in enumerate(grads[ends[i] : ends[i + 1]])})
+    return arrays_of_rows
 
 
 def companies(rows):
-    """{name of a row: the rows that are compiled with it}, eight at a time; one that writes Parameters is alone."""
+    """Return {name of a row: the rows that are compiled with it}, eight at a time; one that writes Parameters is
+    alone."""
     rows = [row for row in rows if "graph" not in row.case.left_out]
     alone = [row for row in rows if row.parameters]
     others = [row for row in rows if not row.parameters]
-    parts = [others[i : i + TOGETHER] for i in range(0, len(others), TOGETHER)] + [[row] for row in alone]
-    return {name_of(row): part for part in parts for row in part}
+    groups = [others[i : i + TOGETHER] for i in range(0, len(others), TOGETHER)] + [[row] for row in alone]
+    return {name_of(row): part for part in groups for row in part}
 
 
 def name_of(row):
@@ -142,18 +142,18 @@ COMPANIES = companies(OF_TARGETS) | companies(OTHERS)
 
 
 @functools.lru_cache(2)
-def compiled_with(first):
-    """{name of a row: what `compiled` gives} for a company; nothing where one of them raises: then each is alone."""
+def run_company(first):
+    """Return {name of a row: result of `run_rows`} of a company; an empty dict if one raises."""
     rows = COMPANIES[first]
     try:
-        return dict(zip(map(name_of, rows), compiled(rows, has_slopes_here), strict=True))
+        return dict(zip(map(name_of, rows), run_rows(rows, has_slopes_here), strict=True))
     except Exception:
         return {}
 
 
 def in_a_graph(row):
-    found = compiled_with(name_of(COMPANIES[name_of(row)][0]))
-    return found[name_of(row)] if found else compiled([row], has_slopes_here)[0]
+    result = run_company(name_of(COMPANIES[name_of(row)][0]))
+    return result[name_of(row)] if result else run_rows([row], has_slopes_here)[0]
 
 
 # Step by step an operator is its kernel, compiled alone; in a graph the same kernel is part of a program. That both
@@ -178,19 +178,19 @@ def in_both_modes(row):
     want, plain = answers(row), step_by_step(row)
     if "graph" in row.case.left_out:
         return
-    found = in_a_graph(row)
+    result = in_a_graph(row)
     for name, array in plain.items():
-        assert found[name].dtype == array.dtype
-        np.testing.assert_allclose(found[name], array, **tolerance(row, array), err_msg=f"{name} of the graph")
+        assert result[name].dtype == array.dtype
+        np.testing.assert_allclose(result[name], array, **tolerance(row, array), err_msg=f"{name} of the graph")
     for name in want:
         if name.startswith("grad") and has_slopes_here(row):
-            compare(row, name, found[name], want[name])
+            compare(row, name, result[name], want[name])
 
 
 def step_by_step(row):
-    """What a row gives in PYNATIVE mode, which is what MindSpore gives."""
+    """Run a row in PYNATIVE mode, compare it with MindSpore, and return the results."""
     context.set_context(mode=context.PYNATIVE_MODE)
-    plain = ran(row)
+    plain = run_row(row)
     for name, array in answers(row).items():
         if not name.startswith("grad"):
             compare(row, name, plain[name], array)
@@ -207,10 +207,10 @@ def test_an_operator_gives_what_mindspore_gives_in_both_modes(row):
         in_both_modes(row)
         return
     context.set_context(mode=context.GRAPH_MODE)
-    found = in_a_graph(row)
+    result = in_a_graph(row)
     for name, array in want.items():
         if has_slopes_here(row) or not name.startswith("grad"):
-            compare(row, name, found[name], array)
+            compare(row, name, result[name], array)
 
 
 @pytest.mark.slow
@@ -222,10 +222,10 @@ def test_so_do_its_further_rows_step_by_step(row):
 @pytest.mark.slow
 @pytest.mark.parametrize("row", FURTHER_SLOPES, ids=lambda row: row.key)
 def test_so_do_the_gradients_of_its_further_rows(row):
-    (found,) = compiled([row], lambda row: True)
+    (result,) = run_rows([row], lambda row: True)
     for name, array in answers(row).items():
         if name.startswith("grad"):
-            compare(row, name, found[name], array)
+            compare(row, name, result[name], array)
 
 
 @pytest.mark.parametrize("mode", [context.PYNATIVE_MODE, context.GRAPH_MODE], ids=["pynative", "graph"])
@@ -255,10 +255,10 @@ def test_no_two_rows_of_a_file_are_the_same():
 
 
 def test_what_is_stored_is_the_answer_to_a_row_and_what_is_not_is_listed():
-    known = {(row.file, row.key) for row in ROWS}
+    keys = {(row.file, row.key) for row in ROWS}
     answered = {(path.stem, key) for path in GOLDEN.glob("*.npz") for key in stored(path.stem)}
     unanswered = {(file, key) for file, reasons in UNANSWERED.items() for key in reasons}
-    assert answered <= known and unanswered <= known
+    assert answered <= keys and unanswered <= keys
     asked = {(row.file, row.key) for row in ROWS if "mindspore" not in row.case.left_out}
     assert asked - answered == unanswered - answered
     for file, key in sorted(unanswered):

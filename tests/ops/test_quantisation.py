@@ -1,4 +1,4 @@
-"""Simulated quantisation against its formulas, and what every grid of whole numbers has to be."""
+"""Simulated quantisation against its formulas, and properties of every grid of integers."""
 
 import numpy as np
 import pytest
@@ -36,15 +36,16 @@ def _t(x, dtype=None):
 
 
 def _gradients(function, *inputs):
-    """Those of the sum of the result, weighted with 1, 2, 3, ..., so that no two elements have the same; and these."""
+    """Return those of the sum of the result, weighted with 1, 2, 3, ..., so that no two elements have the same; and
+    these."""
     weights = np.arange(1, function(*inputs).size + 1, dtype=np.float32).reshape(function(*inputs).shape)
-    found = ops.GradOperation(get_all=True, sens_param=True)(function)(*inputs, Tensor(weights))
-    return [g.asnumpy() for g in found], weights
+    result = ops.GradOperation(get_all=True, sens_param=True)(function)(*inputs, Tensor(weights))
+    return [g.asnumpy() for g in result], weights
 
 
 # ---------------------------------------------------------------------- the grid, in double precision
 def nudged(low, high, bits=8, symmetric=False, narrow=False):
-    """(smallest, largest, step) of the range that has 0 on its grid."""
+    """Return (smallest, largest, step) of the range that has 0 on its grid."""
     first, last = (1 if narrow else 0), 2**bits - 1
     low, high = np.float64(low), np.float64(high)
     if symmetric:
@@ -56,7 +57,7 @@ def nudged(low, high, bits=8, symmetric=False, narrow=False):
 
 
 def rounded(x, low, high, **how):
-    """(the nearest numbers of the grid, where `x` is within it)."""
+    """Return (the nearest numbers of the grid, where `x` is within it)."""
     bottom, top, step = nudged(low, high, **how)
     inside = (bottom <= x) & (x <= top)
     return np.round((np.clip(x, bottom, top) - bottom) / step) * step + bottom, inside
@@ -90,8 +91,8 @@ def test_one_range_rounds_to_its_nudged_grid_and_gradients_go_straight_through_w
 def test_channels_are_rounded_each_by_its_own_range(run, how, axis):
     x, low, high = 2 * _f(3, 3, 2), np.float32([-2.7, -0.2, 0]), np.float32([1.9, 1.3, 0.7])
     call = run(Q.FakeQuantPerChannel(channel_axis=axis, **_named(how)))
-    parts = [rounded(np.take(x, c, axis), low[c], high[c], **how) for c in range(3)]
-    want, inside = (np.stack(part, axis) for part in zip(*parts))
+    channels = [rounded(np.take(x, c, axis), low[c], high[c], **how) for c in range(3)]
+    want, inside = (np.stack(part, axis) for part in zip(*channels))
     np.testing.assert_allclose(call(_t(x), _t(low), _t(high)).asnumpy(), want, atol=3e-6)
     (dx, dlow, dhigh), weights = _gradients(call, _t(x), _t(low), _t(high))
     np.testing.assert_array_equal(dx, np.where(inside, weights, 0))
@@ -157,8 +158,8 @@ def test_the_ends_of_a_learned_range_get_the_gradient_of_what_lies_beyond_them(r
         total = (weights * beyond).sum(0)
         np.testing.assert_allclose(got, total if channels else total.sum(keepdims=True), rtol=1e-6)
     explicit = run(getattr(Q, name + "Gradient")(num_bits=4))(_t(weights), _t(x), _t(low), _t(high))
-    for got, wanted in zip(explicit, (dx, dlow, dhigh), strict=True):
-        np.testing.assert_allclose(got.asnumpy(), wanted, rtol=1e-6)
+    for got, expected in zip(explicit, (dx, dlow, dhigh), strict=True):
+        np.testing.assert_allclose(got.asnumpy(), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("truncated", [False, True])
@@ -248,10 +249,10 @@ EPSILON = 1e-5
 
 
 def _fold(run, step, **how):
-    """(results, running mean, running variance) after a call."""
+    """Return (results, running mean, running variance) after a call."""
     mean, variance = Parameter(_t(MEAN), name="mean"), Parameter(_t(VARIANCE), name="variance")
-    found = run(Q.BatchNormFold(momentum=0.9, freeze_bn=10, **how))(_t(X), mean, variance, _t([step], "i4"))
-    return [r.asnumpy() for r in found], mean.asnumpy(), variance.asnumpy()
+    result = run(Q.BatchNormFold(momentum=0.9, freeze_bn=10, **how))(_t(X), mean, variance, _t([step], "i4"))
+    return [r.asnumpy() for r in result], mean.asnumpy(), variance.asnumpy()
 
 
 def test_folding_takes_the_statistics_of_the_batch_and_moves_the_running_ones(run):
@@ -295,8 +296,8 @@ def test_the_two_forms_of_folding_agree(run):
         _t(X), *sums, _t(MEAN), _t(VARIANCE)
     )
     want = _fold(run, 0)
-    for got, wanted in zip((mean, std, running_std), (want[0][0], want[0][1], want[0][3]), strict=True):
-        np.testing.assert_allclose(got.asnumpy(), wanted, rtol=1e-5)
+    for got, expected in zip((mean, std, running_std), (want[0][0], want[0][1], want[0][3]), strict=True):
+        np.testing.assert_allclose(got.asnumpy(), expected, rtol=1e-5)
     np.testing.assert_allclose(moved_mean.asnumpy(), want[1], rtol=1e-5)
     np.testing.assert_allclose(moved_variance.asnumpy(), want[2], rtol=1e-5)
 
@@ -315,8 +316,8 @@ def test_what_folded_weights_give_is_corrected_to_the_batch_until_it_is_frozen(r
     assert not any(c.any() for c in constant)
     args = weights, X, GAMMA, batch_std, vectors[3], running_std, MEAN
     explicit = run(Q.BatchNormFold2Grad(freeze_bn=1))(*map(_t, args), at)
-    for got, wanted in zip(explicit, (dstd, dmean, dbeta, dgamma, dx), strict=True):
-        np.testing.assert_allclose(got.asnumpy(), wanted, rtol=1e-3, atol=1e-3)
+    for got, expected in zip(explicit, (dstd, dmean, dbeta, dgamma, dx), strict=True):
+        np.testing.assert_allclose(got.asnumpy(), expected, rtol=1e-3, atol=1e-3)
     total = lambda v: v.sum((0, 2, 3))
     np.testing.assert_allclose(dbeta, total(weights), rtol=1e-5)
     if step < 1:
@@ -327,8 +328,8 @@ def test_what_folded_weights_give_is_corrected_to_the_batch_until_it_is_frozen(r
         np.testing.assert_allclose(same.asnumpy(), want, rtol=1e-4, atol=1e-5)
         sums = run(Q.BatchNormFold2GradReduce())(_t(weights), _t(X))
         apart = run(Q.BatchNormFold2GradD())(_t(weights), *sums, *map(_t, (GAMMA, batch_std, vectors[3], running_std)))
-        for got, wanted in zip(apart, (dstd, dmean, dgamma, dx), strict=True):
-            np.testing.assert_allclose(got.asnumpy(), wanted, rtol=1e-3, atol=1e-3)
+        for got, expected in zip(apart, (dstd, dmean, dgamma, dx), strict=True):
+            np.testing.assert_allclose(got.asnumpy(), expected, rtol=1e-3, atol=1e-3)
     else:
         assert not dstd.any() and not dmean.any()
         np.testing.assert_array_equal(dx, weights)
@@ -343,8 +344,8 @@ def test_weights_are_scaled_into_folded_ones(run, axis):
     (dw, dgamma, dstd), weights = _gradients(call, _t(w), _t(GAMMA), _t(std))
     assert not dstd.any()
     explicit = run(Q.CorrectionMulGrad(axis))(_t(weights), _t(w), _t(GAMMA), _t(std))
-    for got, wanted in zip(explicit, (dw, dgamma), strict=True):
-        np.testing.assert_allclose(got.asnumpy(), wanted, rtol=1e-4, atol=1e-5)
+    for got, expected in zip(explicit, (dw, dgamma), strict=True):
+        np.testing.assert_allclose(got.asnumpy(), expected, rtol=1e-4, atol=1e-5)
     apart = run(Q.CorrectionMulGradReduce(axis))(_t(weights * w / std.reshape(shape)))
     np.testing.assert_allclose(apart.asnumpy(), dgamma, rtol=1e-4, atol=1e-5)
 
@@ -380,7 +381,7 @@ def test_ifmr_finds_the_scale_that_loses_least(run, shape, with_offset):
     scale, offset = run(Q.IFMR(0.98, 0.98, with_offset=with_offset))(_t(x), _t([low]), _t([high]), _t(bins))
 
     ends = [(bins < share * x.size).sum() / 64 * (high - low) + low for share in (0.02, 0.98)]
-    found = []
+    results = []
     for factor in 0.7 + 0.01 * np.arange(61):
         if with_offset:
             step = (ends[1] * factor - ends[0]) / 255
@@ -388,7 +389,7 @@ def test_ifmr_finds_the_scale_that_loses_least(run, shape, with_offset):
         else:
             step, zero = max(map(abs, ends)) * factor / 127, 0
         back = (np.clip(np.round(x / step) + zero, -128, 127) - zero) * step
-        found.append((((back - x) ** 2).sum(), step, zero))
-    best = min(found)
+        results.append((((back - x) ** 2).sum(), step, zero))
+    best = min(results)
     np.testing.assert_allclose(scale.asnumpy(), [best[1]], rtol=1e-5)
     np.testing.assert_array_equal(offset.asnumpy(), [best[2]])

@@ -98,8 +98,8 @@ def test_candidate_samplers_draw_different_classes():
 
 def test_random_categorical_with_a_seed_samples_as_r1_1_does():
     logits = Tensor([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]], ms.float16)
-    wanted = [[4, 3, 2, 4, 4, 4, 3, 4, 1, 3]] * 2  # as MindSpore r1.1 documents by a test of its own
+    expected = [[4, 3, 2, 4, 4, 4, 3, 4, 1, 3]] * 2  # as MindSpore r1.1 documents by a test of its own
     for _ in range(2):
         samples = P.RandomCategorical(ms.int16)(logits, 10, 5)
-        assert samples.dtype == ms.int16 and samples.asnumpy().tolist() == wanted
+        assert samples.dtype == ms.int16 and samples.asnumpy().tolist() == expected
     assert P.RandomCategorical()(Tensor([[0.0, 0.0, -1e9]]), 1000, 3).asnumpy().max() == 1

@@ -72,20 +72,30 @@ def test_every_listed_difference_has_a_reason():
     assert set(TABLE) >= DIFFERENT
 
 
-def whole(*values, dtype=np.int32):
+def make_integers(*values, dtype=np.int32):
     return Tensor(np.array(values, dtype))
 
 
 EXAMPLES = {  # values of MindSpore 2.7.1
-    "amax": (lambda: ms2.ops.amax(whole([1, 2], [3, 4]), 1, initial=2.9), "int32", [2, 4]),
-    "addmv": (lambda: ms2.ops.addmv(whole(10, 3), whole([5, 7], [3, 4]), whole(1, 2), beta=2.5), "int32", [39, 17]),
-    "approximate_equal": (lambda: ms2.ops.approximate_equal(whole(1, 2), Tensor([1.0, 3.0])), "bool", [True, False]),
-    "clip_by_value": (lambda: ms2.ops.clip_by_value(whole(1, 5), 0.5, 2.5), "int32", [1, 2]),
-    "cumprod": (lambda: ms2.ops.cumprod(whole(1, 2), 0, dtype=ms2.bool_), "bool", [True, True]),
-    "Div": (lambda: ms2.ops.Div()(whole(7, -7), whole(2, 2)), "float32", [3.5, -3.5]),
+    "amax": (lambda: ms2.ops.amax(make_integers([1, 2], [3, 4]), 1, initial=2.9), "int32", [2, 4]),
+    "addmv": (
+        lambda: ms2.ops.addmv(make_integers(10, 3), make_integers([5, 7], [3, 4]), make_integers(1, 2), beta=2.5),
+        "int32",
+        [39, 17],
+    ),
+    "approximate_equal": (
+        lambda: ms2.ops.approximate_equal(make_integers(1, 2), Tensor([1.0, 3.0])),
+        "bool",
+        [True, False],
+    ),
+    "clip_by_value": (lambda: ms2.ops.clip_by_value(make_integers(1, 5), 0.5, 2.5), "int32", [1, 2]),
+    "cumprod": (lambda: ms2.ops.cumprod(make_integers(1, 2), 0, dtype=ms2.bool_), "bool", [True, True]),
+    "Div": (lambda: ms2.ops.Div()(make_integers(7, -7), make_integers(2, 2)), "float32", [3.5, -3.5]),
     "LogicalXor": (lambda: ms2.ops.LogicalXor()(True, Tensor([True, False])), "bool", [False, True]),
     "AvgPool1d": (
-        lambda: ms2.nn.AvgPool1d(3, 2, ceil_mode=True)(whole(*range(8), dtype=np.float32).reshape(1, 1, 8))[0, 0],
+        lambda: ms2.nn.AvgPool1d(3, 2, ceil_mode=True)(make_integers(*range(8), dtype=np.float32).reshape(1, 1, 8))[
+            0, 0
+        ],
         "float32",
         [1.0, 3.0, 5.0, 6.5],
     ),

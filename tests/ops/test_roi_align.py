@@ -15,7 +15,7 @@ ROIS = np.array(
 
 
 def at(image, y, x):
-    """The image between its pixels: 0 from one pixel outside on."""
+    """Return the image between its pixels: 0 from one pixel outside on."""
     height, width = image.shape
     if not (-1 <= y <= height and -1 <= x <= width):
         return 0.0
@@ -47,8 +47,8 @@ def direct(cells, scale, end):
 @pytest.mark.parametrize(("scale", "end"), [(1.0, 0), (0.5, 1)])
 def test_a_sample_for_each_pixel_gives_the_mean_of_them(mode, scale, end):
     context.set_context(mode=mode)
-    found = P.ROIAlign(2, 3, scale, -1, end)(Tensor(FEATURES), Tensor(ROIS))
-    np.testing.assert_allclose(found.asnumpy(), direct((2, 3), scale, end), atol=2e-6)
+    result = P.ROIAlign(2, 3, scale, -1, end)(Tensor(FEATURES), Tensor(ROIS))
+    np.testing.assert_allclose(result.asnumpy(), direct((2, 3), scale, end), atol=2e-6)
 
 
 def test_its_gradient_is_the_transposed_sum():

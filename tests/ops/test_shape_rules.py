@@ -23,7 +23,7 @@ from msnb.core.tensor.tensor import Tensor, box
 from msnb.ops import _shapes
 from msnb.ops._shapes import shapes
 
-# What an index means is worked out from the shape before these are called.
+# The meaning of an index follows from the shape before these are called.
 PLANNED = {"_TensorGetRow", "_TensorGetItem", "_TensorSetItem", "_TensorSetMask"}
 PARTS = 3
 
@@ -31,19 +31,20 @@ PARTS = 3
 def nearby(shape):
     if not shape:
         return [(2,), (2, 3), (0,)]
-    found = [shape[1:], shape[:-1], (shape[0] + 1, *shape[1:]), (*shape[:-1], shape[-1] + 1)]
-    found += [(*shape, 1), (2, *shape), (0, *shape[1:]), (*shape[:-1], 0), ()]
-    return [s for s in dict.fromkeys(found) if s != shape]
+    results = [shape[1:], shape[:-1], (shape[0] + 1, *shape[1:]), (*shape[:-1], shape[-1] + 1)]
+    results += [(*shape, 1), (2, *shape), (0, *shape[1:]), (*shape[:-1], 0), ()]
+    return [s for s in dict.fromkeys(results) if s != shape]
 
 
 def telling(shape, turn):
     """One of an axis less, no rows and no dimension."""
-    found = [shape[:-1], (0, *shape[1:]), ()] if shape else [(2, 3)]
-    return [s for s in found[turn % len(found) :][:1] if s != shape]
+    result = [shape[:-1], (0, *shape[1:]), ()] if shape else [(2, 3)]
+    return [s for s in result[turn % len(result) :][:1] if s != shape]
 
 
 def changed(value, shapes):
-    """Values beside `value`, an input of a row: with one Tensor in it of another one of the `shapes` for its own."""
+    """Yield values beside `value`, an input of a row: with one Tensor in it of another one of the `shapes` for its
+    own."""
     if isinstance(value, Written):
         yield from changed(value.value, shapes)
     elif isinstance(value, np.ndarray):
@@ -59,7 +60,7 @@ def shape_of(value):
     return tuple(map(shape_of, value)) if type(value) is tuple else np.shape(value)
 
 
-def traced(row, inputs):
+def trace_row(row, inputs):
     """Call a row, without values."""
     arrays = []
 
@@ -86,12 +87,12 @@ def traced(row, inputs):
 
 
 def foreign(rows, monkeypatch, by_turns=False):
-    """(row, place, shape, sentence) of each call that ends in somebody else's words."""
+    """Return (row, place, shape, sentence) of each call that ends in somebody else's words."""
     context.set_context(mode=context.PYNATIVE_MODE)
     said = []
     explain = operator_types.explain_kernel_error
     monkeypatch.setattr(operator_types, "explain_kernel_error", lambda e, *rest: said.append(e) or explain(e, *rest))
-    found = []
+    results = []
     for row in rows:
         inputs = row.inputs()
         turn = zlib.crc32(row.text.encode())  # another row changes none of the others'
@@ -103,14 +104,14 @@ def foreign(rows, monkeypatch, by_turns=False):
             for other in changed(inputs[place], shapes):
                 said.clear()
                 try:
-                    traced(row, [*inputs[:place], other, *inputs[place + 1 :]])
+                    trace_row(row, [*inputs[:place], other, *inputs[place + 1 :]])
                 except Exception as error:
                     wants_a_value = "needs the value of a Tensor" in str(error)  # which is none here
                     sentence = str(error).startswith(("For '", "for '")) or raised_here(error)
                     own = sentence and all(map(raised_here, said))
                     if not own and not wants_a_value:
-                        found.append((row.text, place, shape_of(other), str(error)))
-    return found
+                        results.append((row.text, place, shape_of(other), str(error)))
+    return results
 
 
 ALL = [r for r in ROWS if r.case.target.__name__ not in PLANNED]

@@ -15,13 +15,13 @@ OTHER = np.array([[0.5, -0.5, 0, 0], [0, 0, 1, 0], [-0.75, 0, 2, 0]], np.float32
 
 
 def coo(dense=DENSE):
-    made = scipy.sparse.coo_array(dense)
-    return COOTensor(Tensor(np.stack(made.coords, 1).astype(np.int32)), Tensor(made.data), dense.shape)
+    matrix = scipy.sparse.coo_array(dense)
+    return COOTensor(Tensor(np.stack(matrix.coords, 1).astype(np.int32)), Tensor(matrix.data), dense.shape)
 
 
 def csr(dense=DENSE):
-    made = scipy.sparse.csr_array(dense)
-    return CSRTensor(Tensor(made.indptr), Tensor(made.indices), Tensor(made.data), dense.shape)
+    matrix = scipy.sparse.csr_array(dense)
+    return CSRTensor(Tensor(matrix.indptr), Tensor(matrix.indices), Tensor(matrix.data), dense.shape)
 
 
 def dense(value):
@@ -50,9 +50,9 @@ THIN = np.arange(8, dtype=np.float32).reshape(4, 2)
     ],
 )
 def test_what_is_computed_of_either_format_is_that_of_the_dense_matrix(make, compute, expected):
-    found = compute(make())
-    assert ops.dtype(found) == found.dtype
-    np.testing.assert_allclose(dense(found), expected, rtol=1e-3)
+    result = compute(make())
+    assert ops.dtype(result) == result.dtype
+    np.testing.assert_allclose(dense(result), expected, rtol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -104,11 +104,11 @@ NOT_OF_VALUES = (
 )
 def test_a_function_of_values_is_that_of_a_tensor(what):
     plain = getattr(ops, "reciprocal" if what == "inv" else what)
-    for made in (coo(), csr()):
-        prefix = type(made).__name__[:3].lower()
-        found = getattr(ops, f"{prefix}_{what}")(made)
-        np.testing.assert_array_equal(found.values.asnumpy(), plain(made.values).asnumpy())
-        assert type(found) is type(made) and found.shape == made.shape
+    for matrix in (coo(), csr()):
+        prefix = type(matrix).__name__[:3].lower()
+        result = getattr(ops, f"{prefix}_{what}")(matrix)
+        np.testing.assert_array_equal(result.values.asnumpy(), plain(matrix.values).asnumpy())
+        assert type(result) is type(matrix) and result.shape == matrix.shape
 
 
 @BOTH_MODES
@@ -124,11 +124,11 @@ def test_a_network_takes_and_returns_sparse_matrices_and_their_values_have_gradi
     np.testing.assert_allclose(scaled.to_dense().asnumpy(), DENSE * THIN.T[0])
 
     def loss(values, x):
-        return CSRTensor(made.indptr, made.indices, values, made.shape).mm(x).sum()
+        return CSRTensor(result.indptr, result.indices, values, result.shape).mm(x).sum()
 
-    made = csr()
-    of_values, of_x = ops.grad(loss, (0, 1))(made.values, Tensor(THIN))
-    np.testing.assert_allclose(of_values.asnumpy(), THIN.sum(1)[made.indices.asnumpy()])
+    result = csr()
+    of_values, of_x = ops.grad(loss, (0, 1))(result.values, Tensor(THIN))
+    np.testing.assert_allclose(of_values.asnumpy(), THIN.sum(1)[result.indices.asnumpy()])
     np.testing.assert_allclose(of_x.asnumpy(), np.repeat(DENSE.sum(0)[:, None], 2, 1))
 
 

@@ -62,11 +62,11 @@ def test_inspect_finds_the_written_function_of_every_operator():
 
 
 def concepts():
-    """{name without case and underscores: files} of classes, functions, methods and numpy's functions."""
-    found = {}
+    """Return {name without case and underscores: files} of classes, functions, methods and numpy's functions."""
+    results = {}
     for (kind, name, _), s in SPELLINGS.items():
-        found.setdefault(name.lower().replace("_", ""), {}).setdefault(file_of(s.target), []).append(f"{kind} {name}")
-    return found
+        results.setdefault(name.lower().replace("_", ""), {}).setdefault(file_of(s.target), []).append(f"{kind} {name}")
+    return results
 
 
 def test_what_is_called_by_one_name_stands_in_one_file():

@@ -20,7 +20,7 @@ def defined(x, axes, epsilon, scale, shift):
 
 
 def number(function, axes):
-    """All results of a normalisation, as one function from its inputs to a number."""
+    """Return all results of a normalisation, as one function from its inputs to a number."""
     weights = [np.cos(np.arange(a.size)).reshape(a.shape) for a in defined(X, axes, 1e-3, 1.0, 0.0)]
 
     def of(x, scale, shift, epsilon):

@@ -198,7 +198,7 @@ STATIC = {
 
 @contextlib.contextmanager
 def counting():
-    """A list of what XLA compiles within."""
+    """Yield a list of what XLA compiles within."""
     programs, looking = [], True
 
     def note(event, seconds, **_):
@@ -211,24 +211,24 @@ def counting():
 
 
 def declared():
-    """(name, operator) of every operator declared with `@operator`."""
+    """Return (name, operator) of every operator declared with `@operator`."""
     return [(name, op) for name, op in REGISTRY.items() if isinstance(op, Operator) and name.lstrip("_") == op.name]
 
 
 def takes_floats(kind):
     for value in (1.0, 0.5, -1.0, (0.5,) * 2, (0.5,) * 3, (0.5,) * 4):
         try:
-            found = kind.accept(value)
+            result = kind.accept(value)
         except (TypeError, ValueError, KeyError):
             continue
-        if isinstance(found, float) or isinstance(found, tuple) and any(isinstance(v, float) for v in found):
+        if isinstance(result, float) or isinstance(result, tuple) and any(isinstance(v, float) for v in result):
             return True
     return False
 
 
 def test_every_float_attribute_is_traced_or_known_to_be_a_constant():
-    known = {(name, key) for name, (_, numbers, _) in EXAMPLES.items() for key in numbers} | set(STATIC)
-    found = {
+    keys = {(name, key) for name, (_, numbers, _) in EXAMPLES.items() for key in numbers} | set(STATIC)
+    results = {
         (name, key): kind.traced
         for name, op in declared()
         for key, (kind, _) in op.attributes.items()
@@ -239,12 +239,12 @@ def test_every_float_attribute_is_traced_or_known_to_be_a_constant():
         ("FakeQuantPerLayer", "ema_decay"),
         ("Lstsq", "l2_regularizer"),
     }  # which is said
-    assert set(found) - without_effect == known
-    assert {key for key, traced in found.items() if not traced} == set(STATIC)
+    assert set(results) - without_effect == keys
+    assert {key for key, traced in results.items() if not traced} == set(STATIC)
 
 
 def case(name, which, dtype=np.float32):
-    """(class, operator that runs, attributes, inputs) of an example; `which` of the two sets of numbers."""
+    """Return (class, operator that runs, attributes, inputs) of an example; `which` of the two sets of numbers."""
     inputs, numbers, attributes = EXAMPLES[name]
     cls = getattr(P, name, None) or REGISTRY[name].primitive
     prim = cls(**attributes, **{key: values[which] for key, values in numbers.items()})
@@ -253,7 +253,7 @@ def case(name, which, dtype=np.float32):
 
 
 def structure(op, inputs):
-    """(layout, statics, arrays) of the inputs."""
+    """Return (layout, statics, arrays) of the inputs."""
     layout, statics, arrays = [], [], []
     for spec, value in zip(op.inputs, [*inputs, *[s.default for s in op.inputs[len(inputs) :]]], strict=True):
         if spec.kind is not None:
@@ -267,7 +267,7 @@ def structure(op, inputs):
     return (None, (), arrays) if op.plain else (tuple(layout), tuple(statics), arrays)
 
 
-# What runs where something is dropped.
+# Operators that run where something is dropped.
 DROPPING = {
     "LSTM": declared_operator(lstm._lstm_with_dropout, "LSTM", (), "results", True),
     "_LSTMOfLengths": declared_operator(lstm._lstm_of_lengths_with_dropout, "LSTMOfLengths", (), "results", True),
@@ -276,7 +276,8 @@ DROPPING = {
 
 
 def both(name, which, dtype):
-    """Kernels of an example with its numbers as inputs and with its numbers as constants, and the inputs of each."""
+    """Return kernels of an example with its numbers as inputs and with its numbers as constants, and the inputs of
+    each."""
     prim, inputs = case(name, which, dtype)
     op = DROPPING.get(name, prim.operator)
     layout, statics, arrays = structure(op, inputs)
@@ -295,7 +296,8 @@ def both(name, which, dtype):
 
 
 def of_files():
-    """The first operator of each file; how a number gets into a program is the same for the others, which are slow."""
+    """Return the first operator of each file; how a number gets into a program is the same for the others, which are
+    slow."""
     return swept(sorted(EXAMPLES), lambda name: REGISTRY[name].fn.__module__)
 
 
@@ -399,9 +401,9 @@ def test_a_float_argument_of_a_network_is_one_program(mode):
     assert programs == []
     np.testing.assert_allclose(leaky(Tensor(X), 0.3).asnumpy(), np.where(X > 0, X, np.float32(0.3) * X), rtol=1e-6)
     assert leaky(Tensor(X.astype(np.float16)), 0.3).dtype == ms.float16
-    kept = drop(Tensor(np.ones(4000, np.float32)), 0.25).asnumpy()
-    assert set(np.unique(kept)) == {np.float32(0), np.float32(1 / 0.75)}
-    assert 0.7 < np.count_nonzero(kept) / 4000 < 0.8
+    output = drop(Tensor(np.ones(4000, np.float32)), 0.25).asnumpy()
+    assert set(np.unique(output)) == {np.float32(0), np.float32(1 / 0.75)}
+    assert 0.7 < np.count_nonzero(output) / 4000 < 0.8
     assert not drop(Tensor(X), 1.0).asnumpy().any()
 
 
@@ -534,11 +536,11 @@ def test_a_recent_dict_keeps_what_is_used_and_ends():
     for key in range(100):
         if recent.get("used") is None and recent.recall("used") is None:
             recent.keep("used", "value")
-            made = key
+            key_of_value = key
         recent.keep(key, str(key))
         assert len(recent) + len(recent.older) <= 8
         assert recent.get(key) or recent.recall(key)
-    assert made == 0
+    assert key_of_value == 0
     assert recent.recall(3) is None
 
 

@@ -1,4 +1,4 @@
-"""Element types of results for whole numbers, as MindSpore 2.7.1 gives them."""
+"""Element types of results for integers, as in MindSpore 2.7.1."""
 
 import numpy as np
 import pytest
@@ -51,8 +51,8 @@ def test_losses_of_whole_numbers_are_fractions(dtype):
 
 
 def test_pools_that_tell_places_take_whole_numbers():
-    pooled, places = P.MaxPool3DWithArgmax(2, 2, 0)(Tensor(np.arange(8, dtype=np.int32).reshape(1, 1, 2, 2, 2)))
-    assert pooled.asnumpy().item() == 7 and places.asnumpy().item() == 7
+    pooled, indices = P.MaxPool3DWithArgmax(2, 2, 0)(Tensor(np.arange(8, dtype=np.int32).reshape(1, 1, 2, 2, 2)))
+    assert pooled.asnumpy().item() == 7 and indices.asnumpy().item() == 7
 
 
 WHOLE = np.array([-2, 2, 4], np.int32)
@@ -261,6 +261,6 @@ def test_a_block_of_length_0_is_cut_in_mindspore_2(api2):
 
 
 def test_sparse_matrices_of_two_index_types_are_added():
-    parts = [(np.int64, [[0, 1], [1, 2]]), (np.int32, [[0, 0], [1, 1]])]
-    a, b = (COOTensor(Tensor(np.array(i, t)), Tensor([1.0, 2.0], mstype.float32), (3, 4)) for t, i in parts)
+    matrices = [(np.int64, [[0, 1], [1, 2]]), (np.int32, [[0, 0], [1, 1]])]
+    a, b = (COOTensor(Tensor(np.array(i, t)), Tensor([1.0, 2.0], mstype.float32), (3, 4)) for t, i in matrices)
     assert (a + b).indices.dtype == mstype.int64

@@ -21,12 +21,12 @@ _numbers: dict[str, int] = {}
 
 
 def _number(text: str) -> int:
-    found = _numbers.get(text)
-    if found is None:
-        found = _numbers[text] = (
+    result = _numbers.get(text)
+    if result is None:
+        result = _numbers[text] = (
             int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big") % MODULUS
         )
-    return found
+    return result
 
 
 _distance = [
@@ -35,8 +35,8 @@ _distance = [
 
 
 def grams(texts: list[str], local: list[bool] | None, size: int):
-    """The hash of every run of `size` entries. With `local`, names marked there count by where they recur and not by
-    what they say."""
+    """Yield the hash of every run of `size` entries. With `local`, names marked there count by where they recur and not
+    by what they say."""
     count = len(texts)
     if count < size:
         return

@@ -35,25 +35,25 @@ class Run:
 
     @property
     def symbol(self) -> str:
-        """What an allowance names."""
+        """Return the symbol that an allowance names."""
         return symbol_at(self.path, self.line)
 
 
 def stretches_of(hits: list[bool], size: int, least: int) -> list[tuple[int, int]]:
     """Runs [first, last) of at least `least` entries all of whose grams are hits."""
-    found, start = [], None
+    results, start = [], None
     for place, hit in enumerate([*hits, False]):
         if hit and start is None:
             start = place
         elif not hit and start is not None:
             if place - start + size - 1 >= least:
-                found.append((start, place + size - 1))
+                results.append((start, place + size - 1))
             start = None
-    return found
+    return results
 
 
 def judge_code(stream: Stream, path: str, prints: Fingerprints, share: int, least: int):
-    """(tokens in runs of `share` or more: as they are, with locals replaced, of these outside interface; runs of
+    """Return (tokens in runs of `share` or more: as they are, with locals replaced, of these outside interface; runs of
     `least` or more)."""
     views = {}
     for view, local in (("same", None), ("renamed", stream.local)):
@@ -108,15 +108,15 @@ def judge_prose(pieces: list[Prose], path: str, prints: Fingerprints, least: int
 
 
 def allowances(path: Path) -> dict[str, str]:
-    """Where a run is allowed, and why: a line holds ``path::symbol reason``; # begins a remark."""
-    found = {}
+    """Return the allowed runs and their reasons. A line is ``path::symbol reason``; # begins a remark."""
+    results = {}
     for row in path.read_text().splitlines():
         if row.strip() and not row.startswith("#"):
             where, _, reason = row.strip().partition(" ")
             if "::" not in where or not reason.strip():
                 raise SystemExit(f"{path}: an allowance is 'path::symbol reason', but got {row!r}")
-            found[where] = reason.strip()
-    return found
+            results[where] = reason.strip()
+    return results
 
 
 def symbol_at(path: str, line: int) -> str:
@@ -145,7 +145,7 @@ def judge(tree: Path, prints: Fingerprints, least=40, share=25, words=12, strict
         stream, pieces = read_file(path)
         if strict:
             stream.interface = [False] * len(stream.interface)
-        figures, found = judge_code(stream, str(tree / relative) if tree.is_dir() else str(tree), prints, share, least)
+        figures, result = judge_code(stream, str(tree / relative) if tree.is_dir() else str(tree), prints, share, least)
         count, said = judge_prose(pieces, str(tree / relative) if tree.is_dir() else str(tree), prints, words)
         row = folders.setdefault(
             folder,
@@ -156,12 +156,12 @@ def judge(tree: Path, prints: Fingerprints, least=40, share=25, words=12, strict
         row["files"] += 1
         for name, value in figures.items():
             row[name] += value
-        row["runs"] += sum(r.kind != "interface" for r in found)
-        row["interface"] += sum(r.kind == "interface" for r in found)
+        row["runs"] += sum(r.kind != "interface" for r in result)
+        row["interface"] += sum(r.kind == "interface" for r in result)
         row["words"] += count
         row["prose"] += sum(r.kind not in APART for r in said)
         row["message"] += sum(r.kind == "message" for r in said)
-        runs += found
+        runs += result
         prose += said
     return folders, runs, prose
 

@@ -1,4 +1,4 @@
-"""What a file says, as streams: its tokens of code, with what is interface by structure, and its words of prose."""
+"""Split a file into streams: its tokens of code, with those that are interface by structure, and its words of prose."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TABLE = 6  # elements from which a literal of nothing but names and constants is
 
 @dataclass
 class Stream:
-    """What one file says in code: one entry per token in each list."""
+    """The code of one file: one entry per token in each list."""
 
     texts: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
@@ -45,8 +45,8 @@ class Prose:
 
 
 def _string(text: str) -> str:
-    """A string literal without prefix letters and with one kind of quote, so that a change of quotes hides nothing; an
-    f-string's holes are empty."""
+    """Return a string literal without prefix letters and with one kind of quote, so that a change of quotes hides
+    nothing; an f-string's holes are empty."""
     body = text.lstrip("rRbBuUfF")
     quote = body[:3] if body[:3] in ('"""', "'''") else body[:1]
     inside = body[len(quote) : -len(quote)]
@@ -81,7 +81,7 @@ def _tokens(source: str):
 
 
 def _own_names(function) -> set[str]:
-    """The local names of a function: its parameters and what it assigns, not what it says is global."""
+    """Return the local names of a function: its parameters and what it assigns, not what it says is global."""
     names, outside = set(), set()
     arguments = function.args
     for group in (arguments.posonlyargs, arguments.args, arguments.kwonlyargs, [arguments.vararg, arguments.kwarg]):
@@ -105,7 +105,7 @@ def _own_names(function) -> set[str]:
 
 
 def _is_table(node) -> bool:
-    """A literal of nothing but names, attributes and constants."""
+    """Check that a node is a literal of names, attributes and constants only."""
     if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
         return all(_is_leaf(e) or _is_table(e) for e in node.elts)
     if isinstance(node, ast.Dict):
@@ -124,13 +124,13 @@ def _is_leaf(node) -> bool:
 
 
 def _is_passing_on(node: ast.Call) -> bool:
-    """A call whose arguments are four or more plain names: an argument list handed on as it is."""
-    given = list(node.args) + [k.value for k in node.keywords]
-    return len(given) >= 4 and all(isinstance(a.value if isinstance(a, ast.Starred) else a, ast.Name) for a in given)
+    """Check that a call has four or more plain names as arguments: it passes its argument list on."""
+    passed = list(node.args) + [k.value for k in node.keywords]
+    return len(passed) >= 4 and all(isinstance(a.value if isinstance(a, ast.Starred) else a, ast.Name) for a in passed)
 
 
 def _is_constant_entry(node) -> bool:
-    """`NAME = constant` or `NAME = other.name`: a row of an enumeration or of a table of names."""
+    """Check for `NAME = constant` or `NAME = other.name`: a row of an enumeration or of a table of names."""
     return (
         isinstance(node, ast.Assign)
         and len(node.targets) == 1
@@ -140,7 +140,7 @@ def _is_constant_entry(node) -> bool:
 
 
 def _is_kept_argument(node) -> bool:
-    """`self.name = name` (or `self._name = name`): an argument kept under its own name."""
+    """Check for `self.name = name` (or `self._name = name`): an argument stored under its own name."""
     if not (isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.value, ast.Name)):
         return False
     target = node.targets[0]
@@ -153,8 +153,8 @@ def _is_kept_argument(node) -> bool:
 
 
 def _structure(source: str):
-    """Where local names stand, and which stretches are interface by structure; both empty for what Python 3 cannot
-    parse."""
+    """Return the positions of local names, and the spans that are interface by structure. Both are empty if Python 3
+    cannot parse the file."""
     places, stretches = set(), []
     try:
         tree = ast.parse(source)
@@ -222,8 +222,8 @@ _HOLE = re.compile(r"\{[^{}]*\}|%[-+ #0-9.]*[a-zA-Z]")
 
 
 def _prose(text: str, line: int, kind: str) -> Prose:
-    """The words of a text. Lines of a doctest are an example; what stands under `Raises:` is apart, since facts leave
-    no choice of words."""
+    """Return the words of a text. Lines of a doctest are an example; what stands under `Raises:` is apart, since facts
+    leave no choice of words."""
     piece = Prose([], [], [])
     raises = False
     for number, row in enumerate(text.split("\n")):

@@ -338,8 +338,8 @@ def test_transfer_steps_sum_to_transfer_cost():
     every = machines.layouts((8, 8, 8))
     for before in every:
         for after in every:
-            parts = sum(part for _, _, part in machines.transfer_steps(before, after, (8, 8, 8)))
-            assert parts == pytest.approx(machines.transfer_cost(before, after, 1.0, (8, 8, 8)))
+            total = sum(part for _, _, part in machines.transfer_steps(before, after, (8, 8, 8)))
+            assert total == pytest.approx(machines.transfer_cost(before, after, 1.0, (8, 8, 8)))
 
 
 ALONE = "each device computes all of it"
@@ -368,8 +368,8 @@ def test_a_plan_tells_what_people_compare(plans):
     products = 3 * 2 * 2 * 32 * 64 * 64 - 2 * 32 * 64 * 64  # of two layers, and no gradient of the batch
     peak = 8 * plans.hardware.operations("float32")
     assert one.utilisation == pytest.approx(products / (peak * one.time.step), rel=0.05) and one.utilisation < 1
-    told = plans.as_dict()["plans"][0]
-    assert {"rate", "utilisation", "device_hours"} <= told.keys()
+    document = plans.as_dict()["plans"][0]
+    assert {"rate", "utilisation", "device_hours"} <= document.keys()
     assert "samples/s" in repr(plans) and "MFU" in plans._repr_html_()
     text = SimpleNamespace(shape=(4, 16), aval=SimpleNamespace(dtype=np.dtype("int32")))
     assert batch_size_of([("argument 0", "argument", text)]) == (4, 64, "tokens")

@@ -94,15 +94,15 @@ def check_joint_program(first, second, folder):
     assert first["cut"] == second["cut"] and first["goes on"] == second["goes on"]
     np.testing.assert_allclose(first["cut"], one, 1e-6)
     wholes = [load_checkpoint(str(folder / f"whole{rank}.ckpt")) for rank in (0, 1)]
-    parts = [load_checkpoint(str(folder / f"part{rank}.ckpt")) for rank in (0, 1)]
+    slices = [load_checkpoint(str(folder / f"part{rank}.ckpt")) for rank in (0, 1)]
     for p in step.get_parameters():
         for full in wholes:
             np.testing.assert_allclose(full[p.name].asnumpy(), p.asnumpy(), 1e-4, 1e-6)
         axis = 1 if p.name.endswith("first") else 0
-        halves = [part[p.name].asnumpy() for part in parts]
+        halves = [part[p.name].asnumpy() for part in slices]
         joined = halves[0] if halves[0].shape == p.shape else np.concatenate(halves, axis)
         np.testing.assert_array_equal(joined, wholes[0][p.name].asnumpy())
-    assert parts[0]["moment1.table"].shape == (6, 8) and parts[1]["first"].shape == (8, 8)
+    assert slices[0]["moment1.table"].shape == (6, 8) and slices[1]["first"].shape == (8, 8)
     later = as_one.create_step(1)
     assert parallel.load_sharded(folder / "sharded", later) == []
     for p in later.get_parameters():

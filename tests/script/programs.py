@@ -134,7 +134,7 @@ class Program:
         self.emit(depth + 1, f"return {self.fill(_VALUES)}")
 
     def function(self):
-        """The program as a function whose source can be found."""
+        """Return the program as a function whose source can be found."""
         name = f"<program {id(self)}>"
         linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
         module = types.ModuleType("random_program")

@@ -21,14 +21,14 @@ def graph_mode():
     context.set_context(mode=context.PYNATIVE_MODE)
 
 
-def same(f, *args, modes=True):
+def check_equal(f, *args, modes=True):
     """Graph result of `f`, checked against plain Python."""
     args = [a if isinstance(a, (Tensor, tuple, list, str, type(None))) else Tensor(a) for a in args]
     expected = f(*args)
-    found = ms.ms_function(f)(*args)
-    for e, g in zip(*(v if isinstance(v, tuple) else (v,) for v in (expected, found))):
+    result = ms.ms_function(f)(*args)
+    for e, g in zip(*(v if isinstance(v, tuple) else (v,) for v in (expected, result))):
         assert np.allclose(np.asarray(e), np.asarray(g), rtol=1e-5), (e, g)
-    return found
+    return result
 
 
 # ---------------------------------------------------------------------- branches
@@ -45,7 +45,7 @@ def test_elif_chains_and_early_returns(k):
                 return y * 10
         return y - 1
 
-    same(f, X, np.int32(k))
+    check_equal(f, X, np.int32(k))
 
 
 @pytest.mark.parametrize("k", [0, 2, 7])
@@ -74,8 +74,8 @@ def test_a_path_that_leaves_assigns_no_variable(k):
             x = y + z
         return x
 
-    same(returns, X, np.int32(k))
-    same(leaves_a_loop, X, np.int32(k))
+    check_equal(returns, X, np.int32(k))
+    check_equal(leaves_a_loop, X, np.int32(k))
 
 
 def test_an_element_of_a_tensor_is_a_number_of_the_graph():
@@ -84,8 +84,8 @@ def test_an_element_of_a_tensor_is_a_number_of_the_graph():
             return x * x.item(0)
         return x + x.item(x.ndim - 2)
 
-    same(f, X)
-    same(f, X * 0.01)
+    check_equal(f, X)
+    check_equal(f, X * 0.01)
 
 
 @pytest.mark.parametrize("k", [0, 2, 7])
@@ -99,7 +99,7 @@ def test_returns_on_some_paths_only_of_a_branch(k):
             x = x - 1
         return x
 
-    same(f, X, np.int32(k))
+    check_equal(f, X, np.int32(k))
 
 
 @pytest.mark.parametrize("k", [0, 1, 2, 9])
@@ -111,7 +111,7 @@ def test_boolean_operators_chains_and_membership(k):
         d = 2.0 if k not in [1, 2] else 3.0
         return a * b + c * d
 
-    same(f, X, np.int32(k))
+    check_equal(f, X, np.int32(k))
 
 
 def test_is_none_isinstance_and_static_conditions_stay_python():
@@ -126,8 +126,8 @@ def test_is_none_isinstance_and_static_conditions_stay_python():
             y = y + bias
         return y
 
-    same(f, X, X, ("a", "skip", "abc"))
-    same(f, X, None, ("ab",))
+    check_equal(f, X, X, ("a", "skip", "abc"))
+    check_equal(f, X, None, ("ab",))
 
 
 def test_parameters_are_written_in_branches_and_loops():
@@ -168,7 +168,7 @@ def test_while_with_break_continue_and_return(n):
                 return x + 1000
         return x - i
 
-    same(f, X, np.int32(n))
+    check_equal(f, X, np.int32(n))
 
 
 @pytest.mark.parametrize("n", [0, 3])
@@ -189,7 +189,7 @@ def test_loops_with_else_nested_loops_and_enumerate_zip(n):
             s = s + j
         return s
 
-    same(f, X, np.int32(n))
+    check_equal(f, X, np.int32(n))
 
 
 def test_a_loop_over_a_tensor_a_dict_and_a_cell_list():
@@ -223,7 +223,7 @@ def test_a_python_number_carried_by_a_loop_takes_the_type_of_the_body():
             n = n - 1
         return total
 
-    assert same(f, X, np.int32(2)).dtype == ms.float32
+    assert check_equal(f, X, np.int32(2)).dtype == ms.float32
 
 
 def test_item_assignment_in_a_loop_rebinds_and_leaves_the_argument_alone():
@@ -275,8 +275,8 @@ def test_helpers_closures_lambdas_partials_and_methods_are_converted():
         pick = lambda v: v if v.sum() > 100 else -v  # noqa: E731
         return pick(config(config.clip(half(inner(_double_or_halve(x))))))
 
-    same(f, X)
-    same(f, Tensor(F32([-1, -1, -1])))
+    check_equal(f, X)
+    check_equal(f, Tensor(F32([-1, -1, -1])))
 
 
 def test_static_recursion_and_super():
@@ -313,10 +313,10 @@ def test_a_function_is_a_value_that_a_tensor_chooses():
         layers = (ops.Neg(), ops.Square(), g)
         return g(x) + layers[k](x)
 
-    found = ms.ms_function(f)
-    assert found(X, Tensor(1, ms.int32)).asnumpy().tolist() == [2, 6, 12]
+    result = ms.ms_function(f)
+    assert result(X, Tensor(1, ms.int32)).asnumpy().tolist() == [2, 6, 12]
     with pytest.raises(IndexError, match="out of range"):
-        found(X, Tensor(7, ms.int32))
+        result(X, Tensor(7, ms.int32))
 
 
 def test_private_names_default_arguments_and_star_arguments():
@@ -345,17 +345,17 @@ def test_builtins_know_traced_tensors(capfd):
         print("k is", k)
         return c * a + b
 
-    same(f, X, np.int32(2))
+    check_equal(f, X, np.int32(2))
     assert capfd.readouterr().out.count("k is 2") == 2
 
 
 def test_comprehensions_f_strings_and_slices():
     def f(x):
-        parts = [x[i : i + 1] * i for i in range(3) if i != 1]
-        table = {f"k{i}": p for i, p in enumerate(parts)}
+        pieces = [x[i : i + 1] * i for i in range(3) if i != 1]
+        table = {f"k{i}": p for i, p in enumerate(pieces)}
         return ops.Concat()((table["k0"], table["k1"], x[::-1]))
 
-    same(f, X)
+    check_equal(f, X)
 
 
 # ---------------------------------------------------------------------- raise and assert
@@ -445,8 +445,8 @@ def test_memory_stays_bounded_for_many_rounds():
             n = n - 1
         return x
 
-    found = ops.GradOperation()(decay)(Tensor(1.0), Tensor(1000)).asnumpy()
-    assert np.isclose(found, 0.999**1000, rtol=1e-3)
+    result = ops.GradOperation()(decay)(Tensor(1.0), Tensor(1000)).asnumpy()
+    assert np.isclose(result, 0.999**1000, rtol=1e-3)
 
 
 def test_forward_mode_through_a_loop_and_jacobians():
@@ -529,16 +529,16 @@ def test_an_inner_function_sets_items_of_the_tensor_around_it():
 
 def test_an_inner_function_appends_to_the_list_around_it_under_a_condition():
     def outer(x, long):
-        found = []
+        results = []
 
         def add(v):
             if long:
-                found.append(v)
-            found.append(v * 2)
+                results.append(v)
+            results.append(v * 2)
 
         add(x)
         add(x)
-        return len(found), found[-1]
+        return len(results), results[-1]
 
     x = Tensor(np.float32([1]))
     for run in (ms.ms_function(outer), outer):

@@ -1,4 +1,4 @@
-"""What compiled code reads from outside: attributes through super(), and global names."""
+"""Compiled code reads attributes through super(), and global names."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What Python walks over once is a tuple in a graph, as in MindSpore's; the expected values are 2.7.1's."""
+"""An iterator of Python is a tuple in a graph, as in MindSpore. The expected values are 2.7.1's."""
 
 import itertools
 
@@ -31,7 +31,7 @@ RETURNED = {
 
 
 def flat(value):
-    """What stands in nested tuples and lists, with a mark where one begins."""
+    """Yield the elements of nested tuples and lists, with a mark at the beginning of each."""
     for item in value if type(value) in (tuple, list) else (value,):
         if type(item) in (tuple, list):
             yield "("

@@ -1,4 +1,4 @@
-"""What a graph refuses, and how it says so: the line, the variable, the two types, and what to write instead."""
+"""Errors of a graph name the line, the variable, the two types, and the code to write instead."""
 
 import contextlib
 

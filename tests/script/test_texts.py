@@ -1,4 +1,4 @@
-"""What a network prints while its graph runs, and texts with Tensors in them."""
+"""Output of a network while its graph runs, and texts with Tensors in them."""
 
 import numpy as np
 import pytest

@@ -24,17 +24,17 @@ def half_of_sum(x):
 
 
 @pytest.fixture
-def said(monkeypatch):
+def warnings(monkeypatch):
     lines = []
     monkeypatch.setattr("msnb.log.once", lambda text, *args: lines.append(text))
     return lines
 
 
-def test_python_takes_values_in_a_graph_of_mindspore_2(meanings_of_mindspore_2, said):
+def test_python_takes_values_in_a_graph_of_mindspore_2(meanings_of_mindspore_2, warnings):
     for _ in range(2):
         assert half_of_sum(Tensor([1.0, 3.0])) == 1
-    assert all(line.startswith("half_of_sum runs operator by operator: asnumpy() at") for line in said)
-    assert len(set(said)) == 1 and "which a compiled program does not know" in said[0]
+    assert all(line.startswith("half_of_sum runs operator by operator: asnumpy() at") for line in warnings)
+    assert len(set(warnings)) == 1 and "which a compiled program does not know" in warnings[0]
 
 
 def test_a_cell_whose_function_of_another_library_takes_values_is_differentiated(meanings_of_mindspore_2):
@@ -137,9 +137,9 @@ def named(x):
     return Named(a=[x + 1], b=2)
 
 
-def test_a_function_that_returns_an_object_runs_operator_by_operator_in_mindspore_2(meanings_of_mindspore_2, said):
+def test_a_function_that_returns_an_object_runs_operator_by_operator_in_mindspore_2(meanings_of_mindspore_2, warnings):
     assert pair_of(Tensor(1)) == Pair(Tensor(2), 2) and type(named(Tensor(1))) is Named
-    assert any("pair_of runs operator by operator: it returns an object of Pair" in line for line in said)
+    assert any("pair_of runs operator by operator: it returns an object of Pair" in line for line in warnings)
 
 
 @pytest.mark.parametrize("fn, kind", [(pair_of, "Pair"), (named, "Named")])

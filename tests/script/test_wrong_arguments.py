@@ -1,4 +1,4 @@
-"""What is no Tensor, where one is wanted, is told in a sentence of ours, whatever way it goes into a graph."""
+"""An argument that is no Tensor raises a sentence of msnb, on every way into a graph."""
 
 import numpy as np
 import pytest
@@ -36,8 +36,8 @@ class Of(nn.Cell):
         super().__init__()
         self.function = function
 
-    def construct(self, x, given):
-        return self.function(x, given)
+    def construct(self, x, inputs):
+        return self.function(x, inputs)
 
 
 class Sum(nn.Cell):

@@ -20,7 +20,7 @@ class Net(nn.Cell):
 
 
 class Batches:
-    """What Model asks of a dataset, without the data engine."""
+    """The methods of a dataset that Model calls, without the data engine."""
 
     def __init__(self, steps=4, batch=16, columns=2, seed=0):
         rng = np.random.RandomState(seed)

@@ -75,8 +75,8 @@ def test_time_monitor_prints_milliseconds_with_three_decimals(capsys):
     monitor.epoch_begin(moment())
     time.sleep(0.02)
     monitor.epoch_end(moment(net_outputs=Tensor(1.0)))
-    found = re.fullmatch(r"epoch time: (\d+\.\d{3}) ms, per step time: (\d+\.\d{3}) ms\n", capsys.readouterr().out)
-    assert float(found[1]) > 19 and float(found[2]) == pytest.approx(float(found[1]) / 4, abs=1e-3)
+    match = re.fullmatch(r"epoch time: (\d+\.\d{3}) ms, per step time: (\d+\.\d{3}) ms\n", capsys.readouterr().out)
+    assert float(match[1]) > 19 and float(match[2]) == pytest.approx(float(match[1]) / 4, abs=1e-3)
     monitor.epoch_end(RunContext(_InternalCallbackParam()))
     assert capsys.readouterr().out == ""
 

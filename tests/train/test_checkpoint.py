@@ -1,4 +1,4 @@
-"""Checkpoints of a training: none is lost, nobody else's file is touched, and what cannot be written is heard of."""
+"""Checkpoints of a training: none is lost, no other file changes, and a failed write is an error."""
 
 import os
 import threading
@@ -192,15 +192,19 @@ def test_a_checkpoint_holds_what_is_counted_and_is_encrypted(make_model, batches
     path = str(tmp_path / "net-2_3.ckpt")
     with pytest.raises(ValueError, match="encrypted"):
         ms.load_checkpoint(path)
-    found = ms.load_checkpoint(path, dec_key=key, dec_mode="AES-CBC")
-    assert (int(found["epoch_num"].asnumpy()), int(found["step_num"].asnumpy()), found["by"]) == (12, 6, "me")
+    parameters = ms.load_checkpoint(path, dec_key=key, dec_mode="AES-CBC")
+    assert (int(parameters["epoch_num"].asnumpy()), int(parameters["step_num"].asnumpy()), parameters["by"]) == (
+        12,
+        6,
+        "me",
+    )
 
 
 def test_checkpoints_of_the_other_format_are_counted_too(make_model, batches, tmp_path):
     make_model().train(1, batches(steps=4), callbacks=saver(tmp_path, keep_checkpoint_max=2, format="safetensors"))
-    found = sorted(name for name in os.listdir(tmp_path) if name.endswith(".safetensors"))
-    assert found == ["net-1_3.safetensors", "net-1_4.safetensors"]
-    assert ms.load_checkpoint(str(tmp_path / found[0]), format="safetensors")
+    files = sorted(name for name in os.listdir(tmp_path) if name.endswith(".safetensors"))
+    assert files == ["net-1_3.safetensors", "net-1_4.safetensors"]
+    assert ms.load_checkpoint(str(tmp_path / files[0]), format="safetensors")
 
 
 def test_a_training_that_breaks_off_leaves_a_checkpoint_where_that_is_asked_for(make_model, batches, tmp_path):
@@ -214,9 +218,9 @@ def test_a_training_that_breaks_off_leaves_a_checkpoint_where_that_is_asked_for(
     with pytest.raises(KeyboardInterrupt):
         model.train(1, batches(steps=4), callbacks=callbacks)
     assert files(tmp_path) == ["net-1_2_breakpoint.ckpt"]
-    found = ms.load_checkpoint(str(tmp_path / "net-1_2_breakpoint.ckpt"))
+    parameters = ms.load_checkpoint(str(tmp_path / "net-1_2_breakpoint.ckpt"))
     for parameter in model.train_network.get_parameters():
-        np.testing.assert_array_equal(found[parameter.name].asnumpy(), parameter.asnumpy())
+        np.testing.assert_array_equal(parameters[parameter.name].asnumpy(), parameter.asnumpy())
     make_model().train(1, batches(steps=2), callbacks=saver(tmp_path, "whole", exception_save=True))
     assert files(tmp_path) == ["net-1_2_breakpoint.ckpt", "whole-1_1.ckpt", "whole-1_2.ckpt"]
 

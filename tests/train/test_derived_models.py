@@ -1,4 +1,4 @@
-"""What libraries do with Model and amp beyond their public names: derive, replace a step, put one together."""
+"""Libraries derive from Model, replace its step, or build one with amp, beyond the public names."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def batches():
     return ds.NumpySlicesDataset((rows, rows[:, :1]), ["data", "label"], shuffle=False).batch(4)
 
 
-def parts():
+def make_parts():
     net = nn.Dense(3, 1)
     return net, nn.MSELoss(), nn.Momentum(net.trainable_params(), 0.01, 0.9)
 
@@ -51,7 +51,7 @@ class OwnStart(Model):
 
 @pytest.mark.parametrize("kind", [OwnStep, OwnStart])
 def test_a_derived_model_trains_evaluates_and_predicts(kind):
-    net, loss, optimizer = parts()
+    net, loss, optimizer = make_parts()
     model = kind(net, loss, optimizer, metrics={"mse"})
     before = net.weight.asnumpy()
     model.train(1, batches(), dataset_sink_mode=False)
@@ -75,12 +75,12 @@ def test_a_derived_model_trains_evaluates_and_predicts(kind):
     ],
 )
 def test_a_model_keeps_what_it_was_asked_of_precision(level, given, keep, is_set):
-    model = OwnStep(*parts(), amp_level=level, **given)
+    model = OwnStep(*make_parts(), amp_level=level, **given)
     assert model.seen == (level, keep, is_set, given.get("loss_scale_manager"))
 
 
 def test_a_manager_set_to_none_scales_no_loss():
-    scaled, plain = Model(*parts(), amp_level="O2"), Model(*parts(), amp_level="O2", loss_scale_manager=None)
+    scaled, plain = Model(*make_parts(), amp_level="O2"), Model(*make_parts(), amp_level="O2", loss_scale_manager=None)
     assert isinstance(scaled.train_network, nn.TrainOneStepWithLossScaleCell)
     assert type(plain.train_network) is nn.TrainOneStepCell
 

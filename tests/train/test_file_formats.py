@@ -22,13 +22,13 @@ def arrays(loaded):
     return {name: value if isinstance(value, str) else value.asnumpy() for name, value in loaded.items()}
 
 
-def same(found, expected):
-    assert found.keys() == expected.keys()
+def check_equal(result, expected):
+    assert result.keys() == expected.keys()
     for name, value in expected.items():
-        np.testing.assert_array_equal(found[name], value, err_msg=name)
+        np.testing.assert_array_equal(result[name], value, err_msg=name)
 
 
-def held(net):
+def read_parameters(net):
     return {p.name: p.asnumpy() for p in net.get_parameters()}
 
 
@@ -37,8 +37,8 @@ def test_a_checkpoint_is_encrypted_and_loaded_with_its_key(mode, make_net, tmp_p
     net, path = make_net(), str(tmp_path / "net.ckpt")
     key = {"dec_key": KEY[: MODES[mode]], "dec_mode": mode}
     ms.save_checkpoint(net, path, enc_key=KEY[: MODES[mode]], enc_mode=mode)
-    same(arrays(ms.load_checkpoint(path, **key)), held(net))
-    same(arrays(ms.load_checkpoint(str(GOLDEN / "files" / f"{mode}.ckpt"), **key)), values())
+    check_equal(arrays(ms.load_checkpoint(path, **key)), read_parameters(net))
+    check_equal(arrays(ms.load_checkpoint(str(GOLDEN / "files" / f"{mode}.ckpt"), **key)), values())
     with pytest.raises(ValueError, match=f"encrypted with {mode}; pass its key as dec_key"):
         ms.load_checkpoint(path)
     with pytest.raises(ValueError, match="the key is another one"):
@@ -48,7 +48,7 @@ def test_a_checkpoint_is_encrypted_and_loaded_with_its_key(mode, make_net, tmp_p
 
 
 def test_slices_that_mindspore_wrote_are_put_together():
-    same(arrays(ms.load_checkpoint(str(GOLDEN / "files" / "slices.ckpt"), crc_check=True)), {"big": big()})
+    check_equal(arrays(ms.load_checkpoint(str(GOLDEN / "files" / "slices.ckpt"), crc_check=True)), {"big": big()})
 
 
 @pytest.mark.parametrize("crc", [True, False])
@@ -60,13 +60,13 @@ def test_safetensors_are_written_read_and_used(crc, make_net, tmp_path):
     path = str(tmp_path / "net.safetensors")
     loaded = ms.load_checkpoint(path, other, format="safetensors", crc_check=crc)
     assert all(isinstance(p, Parameter) and p.name == name for name, p in loaded.items())
-    same(held(other), held(net))
+    check_equal(read_parameters(other), read_parameters(net))
     assert int(loaded["epoch"].asnumpy()) == 3
     some = ms.load_checkpoint(
         path, format="safetensors", filter_prefix="fc1", choice_func=lambda n: n.endswith("weight")
     )
     assert set(some) == {"fc2.weight"}
-    same(
+    check_equal(
         arrays(ms.load_checkpoint(str(GOLDEN / "files" / "sum.safetensors"), format="safetensors", crc_check=True)),
         several(),
     )
@@ -76,11 +76,11 @@ def test_a_file_says_of_itself_what_programs_for_several_devices_ask(make_net, t
     net = make_net()
     ms.save_checkpoint(net, str(tmp_path / "a"), format="safetensors", remove_redundancy=False)
     assert safetensors.read(tmp_path / "a.safetensors").texts == {"format": "ms", "remove_redundancy": "False"}
-    found = ms.load_checkpoint(str(tmp_path / "a.safetensors"), format="safetensors", remove_redundancy=False)
-    assert ms.load_param_into_net(net, found, remove_redundancy=False) == []
-    same(_fast_load_file(tmp_path / "a.safetensors"), held(net))
+    parameters = ms.load_checkpoint(str(tmp_path / "a.safetensors"), format="safetensors", remove_redundancy=False)
+    assert ms.load_param_into_net(net, parameters, remove_redundancy=False) == []
+    check_equal(_fast_load_file(tmp_path / "a.safetensors"), read_parameters(net))
     with pytest.raises(ValueError, match="remove_redundancy"):
-        ms.load_param_into_net(net, found, remove_redundancy="no")
+        ms.load_param_into_net(net, parameters, remove_redundancy="no")
     with pytest.raises(ValueError, match="remove_redundancy"):
         ms.load_checkpoint(str(tmp_path / "a.safetensors"), format="safetensors", remove_redundancy=1)
 
@@ -116,11 +116,11 @@ def test_further_values_of_every_type_are_saved(make_net, tmp_path):
         "parameter": Parameter(Tensor(np.ones(3, np.float32)), name="other"),
     }  # fmt: skip
     ms.save_checkpoint(net, path, append_dict=extra, choice_func=lambda name: name == "fc1.bias")
-    found = ms.load_checkpoint(path)
-    assert list(found) == ["fc1.bias", *extra]
-    kinds = {name: (str(v.dtype), v.shape) for name, v in found.items() if not isinstance(v, str)}
+    parameters = ms.load_checkpoint(path)
+    assert list(parameters) == ["fc1.bias", *extra]
+    kinds = {name: (str(v.dtype), v.shape) for name, v in parameters.items() if not isinstance(v, str)}
     assert kinds["whole"] == ("Int64", ()) and kinds["real"] == ("Float32", ()) and kinds["truth"] == ("Bool", ())
-    assert kinds["tensor"] == ("Int16", (2,)) and found["text"] == "naïve"
+    assert kinds["tensor"] == ("Int16", (2,)) and parameters["text"] == "naïve"
     with pytest.raises(TypeError, match="'append_dict' should hold"):
         ms.save_checkpoint(net, path, append_dict={"list": [1]})
 
@@ -128,19 +128,19 @@ def test_further_values_of_every_type_are_saved(make_net, tmp_path):
 @pytest.mark.parametrize("how", [True, "thread", "process"])
 def test_any_form_is_written_by_a_thread(how, make_net, tmp_path):
     net, path = make_net(), str(tmp_path / "net.ckpt")
-    before = held(net)
+    before = read_parameters(net)
     ms.save_checkpoint(net, path, async_save=how, enc_key=KEY[:16])
     for p in net.get_parameters():
         p.set_data(Tensor(np.zeros(p.shape, np.float32)))
     ms.save_checkpoint(net, str(tmp_path / "later.ckpt"))  # it waits for the first one
-    same(arrays(ms.load_checkpoint(path, dec_key=KEY[:16])), before)
+    check_equal(arrays(ms.load_checkpoint(path, dec_key=KEY[:16])), before)
 
 
 def test_loading_in_a_thread_gives_what_loading_gives(make_net, tmp_path):
     for name, form in (("net.ckpt", "ckpt"), ("net.safetensors", "safetensors")):
         net = make_net()
         ms.save_checkpoint(net, str(tmp_path / name), format=form)
-        same(arrays(ms.load_checkpoint_async(str(tmp_path / name)).result()), held(net))
+        check_equal(arrays(ms.load_checkpoint_async(str(tmp_path / name)).result()), read_parameters(net))
     with pytest.raises(ValueError, match="does not exist"):
         ms.load_checkpoint_async(str(tmp_path / "none.ckpt")).result()
 
@@ -148,9 +148,9 @@ def test_loading_in_a_thread_gives_what_loading_gives(make_net, tmp_path):
 def test_parameters_arrays_and_texts_are_saved_from_lists_and_dicts(make_net, tmp_path):
     net, path = make_net(), str(tmp_path / "net.ckpt")
     ms.save_checkpoint(list(net.get_parameters()), path)
-    same(arrays(ms.load_checkpoint(path)), held(net))
+    check_equal(arrays(ms.load_checkpoint(path)), read_parameters(net))
     ms.save_checkpoint({"a": np.arange(3), "b": Tensor(np.ones(2, np.float32)), "c": "text"}, path)
-    same(arrays(ms.load_checkpoint(path)), {"a": np.arange(3), "b": np.ones(2), "c": "text"})
+    check_equal(arrays(ms.load_checkpoint(path)), {"a": np.arange(3), "b": np.ones(2), "c": "text"})
 
 
 @pytest.mark.parametrize(
@@ -193,10 +193,10 @@ def test_a_file_is_converted_and_back(make_net, tmp_path):
     net = make_net()
     ms.save_checkpoint(net, str(tmp_path / "net.ckpt"))
     ms.ckpt_to_safetensors(str(tmp_path / "net.ckpt"), str(tmp_path / "there"), {"fc1.weight": "first"})
-    found = safetensors.read(tmp_path / "there" / "net.safetensors")
-    assert "first" in found and "fc1.weight" not in found
+    tensors = safetensors.read(tmp_path / "there" / "net.safetensors")
+    assert "first" in tensors and "fc1.weight" not in tensors
     ms.safetensors_to_ckpt(str(tmp_path / "there" / "net.safetensors"), name_map={"first": "fc1.weight"})
-    same(dict(checkpoint.read(tmp_path / "there" / "net.ckpt")), held(net))
+    check_equal(dict(checkpoint.read(tmp_path / "there" / "net.ckpt")), read_parameters(net))
 
 
 def test_files_in_folders_of_ranks_are_converted(make_net, tmp_path):
@@ -204,8 +204,8 @@ def test_files_in_folders_of_ranks_are_converted(make_net, tmp_path):
         for name in ("a", "b"):
             ms.save_checkpoint(make_net(), str(tmp_path / f"rank_{rank}" / f"{name}.ckpt"))
     ms.ckpt_to_safetensors(str(tmp_path), str(tmp_path / "out"), file_name_regex="a")
-    made = sorted(str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*.safetensors"))
-    assert made == [f"rank_0{os.sep}a.safetensors", f"rank_1{os.sep}a.safetensors"]
+    files = sorted(str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*.safetensors"))
+    assert files == [f"rank_0{os.sep}a.safetensors", f"rank_1{os.sep}a.safetensors"]
     with pytest.raises(ValueError, match="'ckpt_to_safetensors', 'file_path' should be a file that ends in '.ckpt'"):
         ms.ckpt_to_safetensors(str(tmp_path / "out"))
     with pytest.raises(ValueError, match="one name"):

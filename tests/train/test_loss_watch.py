@@ -10,7 +10,7 @@ from msnb.train._loss_monitoring import LossWatch
 
 
 @pytest.fixture
-def said(monkeypatch):
+def warnings(monkeypatch):
     lines = []
     monkeypatch.setattr("msnb.log.warning", lambda text, *args: lines.append(text % args))
     return lines
@@ -40,10 +40,10 @@ class Rows:
 @pytest.mark.parametrize(
     ("losses", "first"), [((1, 2), None), ((1, np.nan), 2), ((1, 2, np.inf, np.nan, 1, np.nan), 3), ((np.inf,) * 3, 1)]
 )
-def test_a_training_without_callbacks_names_the_first_step_once(losses, first, said):
+def test_a_training_without_callbacks_names_the_first_step_once(losses, first, warnings):
     ms.Model(Loss()).train(1, Rows(*losses), dataset_sink_mode=False)
-    assert [f"in step {first}, epoch 1 of Model.train, and" in line for line in said] == ([True] if first else [])
-    assert all("GradientMonitor()" in line and "%ms_grad" in line for line in said)
+    assert [f"in step {first}, epoch 1 of Model.train, and" in line for line in warnings] == ([True] if first else [])
+    assert all("GradientMonitor()" in line and "%ms_grad" in line for line in warnings)
 
 
 class Pending:
@@ -85,13 +85,13 @@ def test_more_losses_of_a_look_lie_at_even_distances_and_end_with_the_newest():
     assert watch.finish(4) == [(2, 2), (5, 5), (8, 8), (11, 11)]
 
 
-def test_a_first_look_that_comes_late_says_that_it_may_have_been_earlier(said, monkeypatch):
+def test_a_first_look_that_comes_late_says_that_it_may_have_been_earlier(warnings, monkeypatch):
     monkeypatch.setattr(_loss_monitoring, "_QUEUE_LENGTH", 4)
     watch = LossWatch()
     for step in range(1, 9):
         watch.step(Tensor(np.nan, ms.float32), 1, step)
     watch.finish()
-    assert len(said) == 1 and "in step 5, epoch 1 of Model.train, maybe since an earlier one" in said[0]
+    assert len(warnings) == 1 and "in step 5, epoch 1 of Model.train, maybe since an earlier one" in warnings[0]
 
 
 def test_of_losses_that_are_no_single_number_two_are_kept():
@@ -117,9 +117,9 @@ def scaled(loss, overflow, scale):
         (None, 0),
     ],
 )
-def test_only_a_loss_counts_and_no_step_that_is_skipped_to_find_a_loss_scale(outputs, lines, said):
+def test_only_a_loss_counts_and_no_step_that_is_skipped_to_find_a_loss_scale(outputs, lines, warnings):
     watch = LossWatch()
     for step in (1, 2):
         watch.step(outputs, 1, step)
         watch.finish()
-    assert len(said) == lines
+    assert len(warnings) == lines

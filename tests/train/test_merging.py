@@ -35,15 +35,15 @@ class Net(nn.Cell):
 
 
 def slices_of(whole, matrix, tensor_map):
-    """What each device has."""
-    found = []
+    """Return the slice of each device."""
+    results = []
     for rank in range(int(np.prod(matrix))):
         place, part = np.unravel_index(rank, matrix), whole
         for axis, along in enumerate(tensor_map):
             if along != -1:
                 part = np.split(part, matrix[-along - 1], axis)[place[-along - 1]]
-        found.append(part)
-    return found
+        results.append(part)
+    return results
 
 
 def test_a_file_that_mindspore_wrote_is_read():
@@ -67,8 +67,8 @@ def test_checkpoints_of_eight_devices_are_loaded_into_one_network(tmp_path):
     _executor.compile(Net(WHOLE), X)
     files = [str(tmp_path / f"rank_{rank}.ckpt") for rank in range(8)]
     for file, part in zip(files, slices_of(WHOLE, [2, 4], [0, -1]), strict=True):
-        held = [{"name": "w1", "data": Tensor(part)}, {"name": "b1", "data": Tensor(np.array([7], np.float32))}]
-        ms.save_checkpoint(held, file)
+        items = [{"name": "w1", "data": Tensor(part)}, {"name": "b1", "data": Tensor(np.array([7], np.float32))}]
+        ms.save_checkpoint(items, file)
     context.reset_auto_parallel_context()
     context.set_auto_parallel_context(strategy_ckpt_load_file=str(tmp_path / "strategy.ckpt"))
     net = Net(np.zeros_like(WHOLE))
@@ -87,13 +87,13 @@ def test_strategies_of_a_file_are_those_of_the_operators_that_read_its_parameter
     context.set_auto_parallel_context(strategy_ckpt_save_file=str(tmp_path / "strategy.ckpt"))
     net = Net(WHOLE)
     _executor.compile(net, X, auto_parallel_mode=True)
-    given = _executor._get_shard_strategy(net)
+    strategies = _executor._get_shard_strategy(net)
     context.set_auto_parallel_context(
         strategy_ckpt_save_file="", strategy_ckpt_load_file=str(tmp_path / "strategy.ckpt")
     )
     for plain in (Net(WHOLE, None), Net(WHOLE, None).to_float(ms.float16)):
         _executor.compile(plain, X, auto_parallel_mode=True)
-        assert list(_executor._get_shard_strategy(plain).values()) == list(given.values())
+        assert list(_executor._get_shard_strategy(plain).values()) == list(strategies.values())
         assert plain.parameter_layout_dict["w1"] == net.parameter_layout_dict["w1"]
     context.set_auto_parallel_context(strategy_ckpt_load_file=str(tmp_path / "gone.ckpt"))
     with pytest.raises(ValueError, match="gone.ckpt.*cannot be read"):
@@ -115,10 +115,10 @@ def sliced(*shapes, name="table"):
 def test_slices_are_put_together():
     layouts = ms.build_searched_strategy(str(GOLDEN))
     assert ms.merge_sliced_parameter(sliced((2, 3), (1, 3))).shape == (3, 3)
-    whole = ms.merge_sliced_parameter(sliced((3, 4), (5, 4)), layouts)
-    np.testing.assert_array_equal(whole.asnumpy(), np.repeat([[0.0], [1.0]], [3, 5], 0) * np.ones(4))
-    parts = [Parameter(Tensor(part), name="w1") for part in slices_of(WHOLE, [2, 4], [0, -1])]
-    np.testing.assert_array_equal(ms.merge_sliced_parameter(parts, layouts).asnumpy(), WHOLE)
+    merged = ms.merge_sliced_parameter(sliced((3, 4), (5, 4)), layouts)
+    np.testing.assert_array_equal(merged.asnumpy(), np.repeat([[0.0], [1.0]], [3, 5], 0) * np.ones(4))
+    slices = [Parameter(Tensor(part), name="w1") for part in slices_of(WHOLE, [2, 4], [0, -1])]
+    np.testing.assert_array_equal(ms.merge_sliced_parameter(slices, layouts).asnumpy(), WHOLE)
 
 
 @pytest.mark.parametrize(

@@ -202,11 +202,11 @@ def test_level_o2_keeps_batchnorm_in_float32_and_o3_does_not(make_net, make_mode
         assert [p.name for p in net.get_parameters()] == names
         return str(ms.core.program.program_cache.program_of(net, batches().rows[0][0]).jaxpr), model
 
-    kept, model = text(amp_level="O2", loss_scale_manager=None)
+    text_of_o2, model = text(amp_level="O2", loss_scale_manager=None)
     assert isinstance(model.train_network, nn.TrainOneStepCell)
     assert not isinstance(model.train_network, nn.TrainOneStepWithLossScaleCell)
     cast, _ = text(amp_level="O2", keep_batchnorm_fp32=False)
-    assert kept != cast
+    assert text_of_o2 != cast
 
 
 @BOTH_MODES
@@ -361,8 +361,8 @@ def test_wrong_arguments_raise_mindspores_error_class(error, act, make_model, ba
 def test_a_model_says_what_it_is_made_of(make_net, make_model, batches):
     model = make_model(metrics={"acc"})
     model.train(2, batches())
-    parts = "network=Net, loss_fn=SoftmaxCrossEntropyWithLogits, optimizer=Momentum, metrics=acc"
-    assert repr(model) == f"Model<{parts}, epochs trained: 2>"
+    text = "network=Net, loss_fn=SoftmaxCrossEntropyWithLogits, optimizer=Momentum, metrics=acc"
+    assert repr(model) == f"Model<{text}, epochs trained: 2>"
     assert repr(ms.Model(make_net())) == "Model<network=Net, epochs trained: 0>"
 
 

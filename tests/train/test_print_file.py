@@ -1,4 +1,4 @@
-"""What programs print goes to a file where the context says so, and `parse_print` reads it."""
+"""Output of programs goes to a file if the context says so, and `parse_print` reads it."""
 
 import numpy as np
 import pytest
@@ -62,9 +62,9 @@ def test_a_file_that_is_there_is_left_alone(file):
 def test_every_type_comes_back_as_it_went(name, tmp_path):
     array = np.arange(6).reshape(2, 3).astype(name)
     (tmp_path / "f").write_bytes(print_file.record(array) + print_file.record(array[0, 1]))
-    whole, number = print_file.read(tmp_path / "f")
-    assert whole.dtype == array.dtype and number.shape == ()
-    np.testing.assert_array_equal(whole, array)
+    records, number = print_file.read(tmp_path / "f")
+    assert records.dtype == array.dtype and number.shape == ()
+    np.testing.assert_array_equal(records, array)
 
 
 @pytest.mark.parametrize("content", [b"", b"no such file", b"\x0a\xff\xff\xff\xff\x0f"])

@@ -1,4 +1,4 @@
-"""How far a training is: the line in a terminal and in a notebook, when there is none, and what Stop says."""
+"""Progress of a training: the line in a terminal and in a notebook, its absence, and the message of Stop."""
 
 import io
 import re
@@ -36,7 +36,7 @@ class Screen(io.StringIO):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """A terminal for both streams, wide enough, drawn to at every step."""
+    """Return a terminal for both streams, wide enough, drawn to at every step."""
     screen = Screen()
     # not in sys itself, whose streams pytest exchanges between a fixture and its test
     streams = SimpleNamespace(stdout=screen, stderr=screen, modules=sys.modules, _getframe=sys._getframe)
@@ -49,7 +49,7 @@ def terminal(monkeypatch):
 
 @pytest.fixture
 def kernel(monkeypatch):
-    """The bundles that a notebook is told to show below its cell, the newest last."""
+    """Return the bundles that a notebook is told to show below its cell, the newest last."""
     shown = []
     monkeypatch.setattr(IPython, "get_ipython", lambda: SimpleNamespace(kernel=True))
     monkeypatch.setattr(_progress, "EVERY", 0)

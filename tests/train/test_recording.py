@@ -19,24 +19,24 @@ from msnb.train import Model
 from msnb.train.summary import _system
 
 
-def told(folder):
+def read_description(folder):
     return json.loads((Path(folder) / "run.json").read_text())
 
 
 def scalars(folder):
-    """{tag: [(step, value)]} of the event files of a folder."""
-    found = {}
+    """Return {tag: [(step, value)]} of the event files of a folder."""
+    results = {}
     for path in sorted(Path(folder).glob("*_MS")):
         for event, _ in summary_events.events(path):
             for tag, number in zip(event.tags, event.scalars.tolist(), strict=True):
                 if not tag.startswith("system/"):  # a slow machine is looked at
-                    found.setdefault(tag, []).append((event.step, number))
-    return found
+                    results.setdefault(tag, []).append((event.step, number))
+    return results
 
 
 def test_a_loop_is_recorded(tmp_path):
     with ms.record("first", tmp_path, config={"lr": 0.5}) as run:
-        assert told(run.folder)["state"] == "running"
+        assert read_description(run.folder)["state"] == "running"
         for step in range(3):
             run.log({"loss": 1 / (step + 1), "train": {"acc": Tensor(step * 1.0)}})
         run.log({"late": np.float32(2)}, step=10)
@@ -50,7 +50,7 @@ def test_a_loop_is_recorded(tmp_path):
         "train/acc": [(0, 0.0), (1, 1.0), (2, 2.0)],
         "late": [(10, 2.0)],
     }
-    end = told(run.folder)
+    end = read_description(run.folder)
     assert end["state"] == "finished" and end["ended"] >= end["started"]
     assert end["config"] == {"lr": 0.5, "batch": 4}
     assert end["summary"]["late"] == 2.0
@@ -63,17 +63,17 @@ def test_how_it_ends_and_names(tmp_path):
     for error, state in ((ValueError, "failed"), (KeyboardInterrupt, "interrupted")):
         with pytest.raises(error), ms.record("same", tmp_path) as run:
             raise error
-        assert told(run.folder)["state"] == run.state == state
+        assert read_description(run.folder)["state"] == run.state == state
     assert run.name == "same-2"
     with ms.record("same", tmp_path, resume=True) as again:
         again.config["deep"] = {"list": [1.5, float("-inf")]}
         again.log({"x": float("nan"), "y": 1.0}, 3)
-    assert again.name == "same" and told(again.folder)["summary"] == {"x": None, "y": 1.0}
-    unmarked = told(again.folder)
-    found = run_file.read(json.dumps(unmarked))
+    assert again.name == "same" and read_description(again.folder)["summary"] == {"x": None, "y": 1.0}
+    unmarked = read_description(again.folder)
+    result = run_file.read(json.dumps(unmarked))
     unmarked.pop("not_finite")
-    assert "not_finite" not in found and np.isnan(found["summary"]["x"]) and found["summary"]["y"] == 1.0
-    assert found["config"]["deep"] == {"list": [1.5, float("-inf")]} and np.isnan(Run(again.folder).summary["x"])
+    assert "not_finite" not in result and np.isnan(result["summary"]["x"]) and result["summary"]["y"] == 1.0
+    assert result["config"]["deep"] == {"list": [1.5, float("-inf")]} and np.isnan(Run(again.folder).summary["x"])
     for mark in (
         3,
         [],
@@ -101,7 +101,7 @@ def test_model_train_and_fit_record_themselves(tmp_path, monkeypatch):
     model.fit(2, data, data, record="fitted", display=False)
     assert [step for step, _ in scalars("runs/plain")["loss"]] == [0, 1, 2, 3]
     assert [step for step, _ in scalars("runs/fitted")["eval/acc"]] == [3, 7]
-    assert told("runs/plain")["state"] == told("runs/fitted")["state"] == "finished"
+    assert read_description("runs/plain")["state"] == read_description("runs/fitted")["state"] == "finished"
     with ms.record("mine") as run:
         model.train(1, data, record=run, display=False)
         assert run.state == "running"
@@ -128,7 +128,7 @@ def test_a_disk_that_fills_up_does_not_end_the_training(tmp_path, monkeypatch):
             run.flush()
             run.finish()
     assert scalars(run.folder) == {"a": [(0, 1.0)]}
-    assert told(run.folder)["state"] == "running"
+    assert read_description(run.folder)["state"] == "running"
 
 
 def test_tensorboards_form_says_the_same(tmp_path):
@@ -166,9 +166,9 @@ def test_a_run_that_was_killed_opens_with_all_that_was_flushed(tmp_path):
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    found = scalars(tmp_path / "killed")["a"]
-    assert len(found) > 200 and found == [(step, float(step)) for step in range(len(found))]
-    assert told(tmp_path / "killed")["state"] == "running"
+    result = scalars(tmp_path / "killed")["a"]
+    assert len(result) > 200 and result == [(step, float(step)) for step in range(len(result))]
+    assert read_description(tmp_path / "killed")["state"] == "running"
 
 
 def test_memory_and_busy_cores_are_looked_at_now_and_then(monkeypatch):
@@ -177,6 +177,6 @@ def test_memory_and_busy_cores_are_looked_at_now_and_then(monkeypatch):
     monkeypatch.setattr(_system.time, "process_time", iter([0.0, 1.5]).__next__)
     system = _system.System()
     assert system.look() == {}
-    found = system.look()
-    assert found["system/CPU cores"] == 0.5 and found.get("system/memory MB", 1) > 0
+    result = system.look()
+    assert result["system/CPU cores"] == 0.5 and result.get("system/memory MB", 1) > 0
     assert system.look() == {}

@@ -28,8 +28,9 @@ class BreakAfter(Callback):
             raise Broken
 
 
-def trained(callback=None, scaling=False, **options):
-    """The Parameters after a training with dropout, momentum and a shuffled dataset, as a program would begin it."""
+def train(callback=None, scaling=False, **options):
+    """Return the Parameters after a training with dropout, momentum and a shuffled dataset, as a program would begin
+    it."""
     ms.set_seed(3)
     rng = np.random.RandomState(0)
     columns = rng.rand(4 * BATCHES, 6).astype(np.float32), rng.rand(4 * BATCHES, 1).astype(np.float32)
@@ -43,7 +44,7 @@ def trained(callback=None, scaling=False, **options):
     return {p.name: p.asnumpy() for p in model.train_network.get_parameters()}
 
 
-def same(some, others):
+def check_equal(some, others):
     assert some.keys() == others.keys()
     for name in some:
         np.testing.assert_array_equal(some[name], others[name], err_msg=name)
@@ -73,10 +74,10 @@ def test_a_training_that_broke_off_ends_with_the_same_bits(broken, options, firs
     options = {"resume": True, **options}
     plain = {name: value for name, value in options.items() if name != "resume"}
     with pytest.raises(Broken):
-        trained(BreakAfter(broken), record="run", **options)
+        train(BreakAfter(broken), record="run", **options)
     again = BreakAfter(None)
-    found = trained(again, record="run", **options)
-    same(found, trained(**plain))
+    result = train(again, record="run", **options)
+    check_equal(result, train(**plain))
     assert again.seen[0] == first
     run = Run("runs/run")
     run.refresh()
@@ -84,9 +85,9 @@ def test_a_training_that_broke_off_ends_with_the_same_bits(broken, options, firs
 
 
 def test_a_training_that_is_complete_trains_no_further():
-    first = trained(record="run", resume=True)
+    first = train(record="run", resume=True)
     again = BreakAfter(None)
-    same(trained(again, record="run", resume=True), first)
+    check_equal(train(again, record="run", resume=True), first)
     assert again.seen == []
 
 
@@ -101,10 +102,10 @@ def test_a_training_that_is_complete_trains_no_further():
 )
 def test_what_resume_cannot_be_is_said(options, error, words):
     with pytest.raises(error, match=words):
-        trained(**options)
+        train(**options)
 
 
 def test_another_number_of_steps_is_refused():
-    trained(record="run", resume=True)
+    train(record="run", resume=True)
     with pytest.raises(ValueError, match="5 steps in an epoch, but now there are 2"):
-        trained(record="run", resume=True, dataset_sink_mode=True, sink_size=2)
+        train(record="run", resume=True, dataset_sink_mode=True, sink_size=2)

@@ -1,4 +1,4 @@
-"""What is recorded of a training is in the files, in both modes, and costs nothing where nobody records."""
+"""The files have the records of a training, in both modes, and without a record there is no cost."""
 
 import io
 import os
@@ -42,20 +42,20 @@ class Net(nn.Cell):
 
 
 def values(folder):
-    """{tag: {step: content}} of the event files of a folder, and the events."""
-    found, events_ = {}, []
+    """Return {tag: {step: content}} of the event files of a folder, and the events."""
+    results, events_ = {}, []
     for path in sorted(Path(folder).glob("*_MS")):
         for event, _ in summary_events.events(path):
             events_.append(event)
             for tag, number in zip(event.tags, event.scalars.tolist(), strict=True):
-                found.setdefault(tag, {})[event.step] = number
+                results.setdefault(tag, {})[event.step] = number
             for value in event.values:
-                found.setdefault(value.tag, {})[event.step] = value.content
-    return found, events_
+                results.setdefault(value.tag, {})[event.step] = value.content
+    return results, events_
 
 
 def lineage(folder):
-    """{kind: content} of the lineage files of a folder."""
+    """Return {kind: content} of the lineage files of a folder."""
     return {
         e.kind: e.content for p in sorted(Path(folder).glob("*_lineage")) for e, _ in lineage_events.lineage_events(p)
     }
@@ -74,23 +74,23 @@ def test_a_collector_records_a_training_and_its_evaluation(mode, tmp_path):
     collector = SummaryCollector(str(tmp_path), collect_freq=2, custom_lineage_data={"rate": 0.1, "name": "first"})
     model.train(1, data, callbacks=[collector], dataset_sink_mode=False)
     model.eval(data, callbacks=[collector], dataset_sink_mode=False)
-    found, all_events = values(tmp_path)
-    assert {tag: sorted(steps) for tag, steps in found.items()} == dict.fromkeys(
+    result, all_events = values(tmp_path)
+    assert {tag: sorted(steps) for tag, steps in result.items()} == dict.fromkeys(
         ("loss/auto", "mean", "input_data/auto", "fc.weight/auto", "fc.bias/auto", "out"), [1, 2, 4]
     )
-    assert found["fc.weight/auto"][4].count == 24
-    assert found["out"][2].counts.sum() == 6
-    assert (found["input_data/auto"][1].height, found["input_data/auto"][1].width) == (2, 8)
+    assert result["fc.weight/auto"][4].count == 24
+    assert result["out"][2].counts.sum() == 6
+    assert (result["input_data/auto"][1].height, result["input_data/auto"][1].width) == (2, 8)
     graphs = [event.graph for event in all_events if event.graph]
     assert bool(graphs) == (mode == context.GRAPH_MODE)
     for graph in graphs:
         assert any(node.op == "MatMul" and node.scope.endswith("fc-Dense") for node in graph.nodes)
-    told = lineage(tmp_path)
-    assert told["custom_lineage_data"] == {"rate": 0.1, "name": "first"}
-    assert told["train_lineage"]["optimizer"] == "Momentum"
-    assert told["train_lineage"]["train_dataset_size"] == 10
-    assert "acc" in told["eval_lineage"]["metric"]
-    assert told["dataset_graph"]["children"][0]["parameter"]["op_type"] == "NumpySlicesDataset"
+    lineage_data = lineage(tmp_path)
+    assert lineage_data["custom_lineage_data"] == {"rate": 0.1, "name": "first"}
+    assert lineage_data["train_lineage"]["optimizer"] == "Momentum"
+    assert lineage_data["train_lineage"]["train_dataset_size"] == 10
+    assert "acc" in lineage_data["eval_lineage"]["metric"]
+    assert lineage_data["dataset_graph"]["children"][0]["parameter"]["op_type"] == "NumpySlicesDataset"
 
 
 def test_without_a_record_nothing_of_a_summary_is_in_the_graph(tmp_path, monkeypatch):
@@ -105,8 +105,8 @@ def test_without_a_record_nothing_of_a_summary_is_in_the_graph(tmp_path, monkeyp
         record.record(1)
     net(x)
     assert "callback" not in quiet
-    found, _ = values(tmp_path)
-    assert set(found) == {"mean", "out"}
+    result, _ = values(tmp_path)
+    assert set(result) == {"mean", "out"}
 
 
 class InLoop(nn.Cell):
@@ -157,10 +157,10 @@ def test_values_by_hand_filters_modes_and_what_comes_after_the_end(tmp_path):
         with pytest.raises(ValueError, match="recognized"):
             record.set_mode("predict")
     assert record.record(3) is False
-    found, _ = values(tmp_path)
-    assert found["a"] == {1: 2.0}
-    np.testing.assert_array_equal(found["t/x"][1], np.float16([[1.5, 2]]))
-    assert set(found) == {"a", "t/x", "h"}
+    result, _ = values(tmp_path)
+    assert result["a"] == {1: 2.0}
+    np.testing.assert_array_equal(result["t/x"][1], np.float16([[1.5, 2]]))
+    assert set(result) == {"a", "t/x", "h"}
     assert lineage(tmp_path) == {"eval_lineage": {"metric": "{}"}}
     assert [p.name for p in tmp_path.glob("export_*/tensor/*.npy")] == ["t%2Fx_1.npy"]
 
@@ -175,8 +175,8 @@ def test_histograms_and_images_of_odd_numbers():
     many = histogram(np.arange(5000.0))
     assert len(many.counts) == 90 and many.counts.sum() == 5000 and many.counts.min() >= 55
     for hard in (np.float32([1, np.nextafter(np.float32(1), 2)]), np.float32([-3e38, 3e38]), np.array([0, 5e-324])):
-        found = histogram(np.repeat(hard, 50))
-        assert found.counts.sum() == 100 and found.counts[0] >= 50 and (np.diff(found.edges) >= 0).all()
+        result = histogram(np.repeat(hard, 50))
+        assert result.counts.sum() == 100 and result.counts[0] >= 50 and (np.diff(result.edges) >= 0).all()
     assert image("x", np.zeros((2, 4, 3, 3))) is None
     assert image("x", np.full((9, 1, 2, 3), np.nan)).width == 24
 
@@ -192,12 +192,12 @@ def test_a_long_array_is_counted_as_number_by_number(size, power):
     dtype = np.float32 if abs(power) < 150 else np.float64
     numbers = np.random.RandomState(size).randint(-900, 901, size)
     numbers[:2] = -900, 900
-    found = histogram(np.ldexp(numbers.astype(dtype) / 1024, power).astype(dtype))
+    result = histogram(np.ldexp(numbers.astype(dtype) / 1024, power).astype(dtype))
     if power == 0:  # smaller ones have fewer digits, and lie elsewhere
-        assert found.counts.tolist() == np.histogram(numbers, 90, (-900, 900))[0].tolist()
-        assert found.sum == pytest.approx(numbers.sum() / 1024)
-    assert found.counts.sum() == size and found.edges[0] == found.min and found.edges[-1] == found.max
-    assert np.isfinite(found.edges).all() and (np.diff(found.edges) >= 0).all()
+        assert result.counts.tolist() == np.histogram(numbers, 90, (-900, 900))[0].tolist()
+        assert result.sum == pytest.approx(numbers.sum() / 1024)
+    assert result.counts.sum() == size and result.edges[0] == result.min and result.edges[-1] == result.max
+    assert np.isfinite(result.edges).all() and (np.diff(result.edges) >= 0).all()
 
 
 @given(st.lists(arrays(np.float32, st.integers(0, 300), elements=st.floats(width=32)), min_size=2, max_size=5))
@@ -215,10 +215,15 @@ def test_short_arrays_are_counted_together_as_each_by_itself(some):
 @pytest.mark.parametrize("colours", (1, 3))
 def test_a_picture_is_kept_pixel_by_pixel(colours):
     pictures = np.random.RandomState(0).randint(0, 256, (9, colours, 4, 5)).astype(np.uint8)
-    kept = image("x", pictures)
-    opened = Image.open(io.BytesIO(kept.png))
+    picture = image("x", pictures)
+    opened = Image.open(io.BytesIO(picture.png))
     pixels = np.asarray(opened).reshape(8, 40, colours)
-    assert (opened.mode, kept.height, kept.width, kept.colorspace) == ("L" if colours == 1 else "RGB", 8, 40, colours)
+    assert (opened.mode, picture.height, picture.width, picture.colorspace) == (
+        "L" if colours == 1 else "RGB",
+        8,
+        40,
+        colours,
+    )
     for n, one in enumerate(pictures):
         there = pixels[n // 8 * 4 :, n % 8 * 5 :][:4, :5]
         np.testing.assert_array_equal(there, one.transpose(1, 2, 0))

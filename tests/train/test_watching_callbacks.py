@@ -15,7 +15,7 @@ MEASURES = [1.0, 0.8, 0.85, 0.79999, 0.9, 0.7, 0.75, 0.75, 0.74, 0.9, 0.9, 0.9]
 
 
 def watched(name, monitor="eval_loss", **arguments):
-    """(the callback, the epoch after which training stopped or ended, the learning rate after each)."""
+    """Return (the callback, the epoch after which training stopped or ended, the learning rate after each)."""
     network = nn.Dense(2, 2)
     optimizer = nn.SGD(network.trainable_params(), 0.5)
     moment = _InternalCallbackParam(train_network=nn.TrainOneStepCell(network, optimizer), optimizer=optimizer)
@@ -43,8 +43,8 @@ def watched(name, monitor="eval_loss", **arguments):
     ],
 )
 def test_training_stops_early_where_mindspore_stops(arguments, epoch, best):
-    watcher, found, _ = watched("EarlyStopping", **arguments)
-    assert (found, pytest.approx(best)) == (epoch, watcher.best)
+    watcher, result, _ = watched("EarlyStopping", **arguments)
+    assert (result, pytest.approx(best)) == (epoch, watcher.best)
 
 
 # as MindSpore 2.7.1 reduces: the epochs after which the rate is another one
@@ -125,8 +125,8 @@ class Rates(callback.Callback):
         self.rates.append(float(moment.optimizer.learning_rate.asnumpy()))
 
 
-def fitted(watcher, metrics, sink=False, generation=ms, frequency=1):
-    """What `Rates` has seen of a training whose loss grows from epoch to epoch."""
+def fit(watcher, metrics, sink=False, generation=ms, frequency=1):
+    """Return the `Rates` of a training whose loss grows from epoch to epoch."""
     x = np.linspace(-1, 1, 8, dtype=np.float32).reshape(8, 1)
     rows = ms.dataset.NumpySlicesDataset({"x": x, "y": 3 * x + 1}, shuffle=False).batch(4)
     network = generation.nn.Dense(1, 1, weight_init="zeros", bias_init="zeros")
@@ -143,13 +143,13 @@ def fitted(watcher, metrics, sink=False, generation=ms, frequency=1):
 @pytest.mark.parametrize("generation", [ms, mindspore2], ids=["1", "2"])
 def test_the_default_measure_acts_whatever_the_metrics(metrics, sink, generation):
     # MindSpore 2.7.1 stops at the end of the third epoch, and halves the rate after the second.
-    assert len(fitted(callback.EarlyStopping(patience=2), metrics, sink, generation).rates) == 3
-    rates = fitted(callback.ReduceLROnPlateau(patience=1, factor=0.5), metrics, sink, generation).rates
+    assert len(fit(callback.EarlyStopping(patience=2), metrics, sink, generation).rates) == 3
+    rates = fit(callback.ReduceLROnPlateau(patience=1, factor=0.5), metrics, sink, generation).rates
     assert rates[:3] == [5.0, 5.0, 2.5]
 
 
 def test_the_loss_of_an_evaluation_is_the_mean_over_its_batches(capsys):
-    seen = fitted(callback.LossMonitor(), {"loss"}, frequency=2).measured
+    seen = fit(callback.LossMonitor(), {"loss"}, frequency=2).measured
     assert [measured is None for measured in seen] == [True, False] * 3
     for measured in seen[1::2]:
         assert measured["eval_loss"] == pytest.approx(measured["loss"], rel=1e-6)

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def verified():
-    """What ``pyright --verifytypes`` says of the package, as a dict; it is looked at as one that is installed."""
+    """Return the report of ``pyright --verifytypes`` for the installed package, as a dict."""
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable]
     command += ["--verifytypes", "msnb", "--ignoreexternal", "--outputjson"]
     with tempfile.TemporaryDirectory() as elsewhere:  # in the checkout it would be a project's own source
@@ -29,7 +29,7 @@ def verified():
 
 
 def listed(symbols):
-    """The public symbols whose type is not known, one text each with the reason, by module."""
+    """Yield the public symbols whose type is not known, one text each with the reason, by module."""
     unknown = [s for s in symbols if s["isExported"] and not s["isTypeKnown"]]
     modules = Counter(_module(s) for s in unknown)
     for symbol in sorted(unknown, key=lambda s: (-modules[_module(s)], s["name"])):
@@ -42,11 +42,11 @@ def _module(symbol):
 
 
 def main(arguments):
-    found = verified()
-    counts = found["exportedSymbolCounts"]
-    share = found["completenessScore"]
+    result = verified()
+    counts = result["exportedSymbolCounts"]
+    share = result["completenessScore"]
     if "--open" in arguments:
-        print(*listed(found["symbols"]), sep="\n")
+        print(*listed(result["symbols"]), sep="\n")
     print(f"{share:.1%} of {sum(counts.values())} public symbols have a known type; at least {LEAST:.0%} should.")
     return share < LEAST
 

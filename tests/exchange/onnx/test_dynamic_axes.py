@@ -100,9 +100,9 @@ MODELS = {"split_heads": split_heads, "add_positions": add_positions}
 
 def check(path, mode, *inputs):
     require_onnxruntime()
-    wanted = run(onnx.load(path), *inputs)[0]
+    expected = run(onnx.load(path), *inputs)[0]
     ms.set_context(mode=MODES[mode])
-    np.testing.assert_allclose(read.load_onnx(path)(*map(Tensor, inputs)).asnumpy(), wanted, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(read.load_onnx(path)(*map(Tensor, inputs)).asnumpy(), expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -18,8 +18,8 @@ from msnb.core.operator.cases import Written
 from msnb.core.tensor.pytree import flatten
 from msnb.exchange.onnx import read, write
 
-# What ONNX has no form for: functions of gamma and Bessel's, factorisations and what is solved by them, transforms of
-# Fourier's and complex numbers, bits, places in a sorted row.
+# Operators without a form in ONNX: gamma and Bessel functions, factorisations and their solvers, Fourier transforms,
+# complex numbers, bits, positions in a sorted row.
 FORMLESS = re.compile(
     r"its kernel uses (bessel\w+|cholesky\w*|complex|cumlogsumexp|digamma|eigh?|erf_inv|fft|householder\w*|i?gamma\w*"
     r"|igammac|lgamma|lu\w*|next_?after|polygamma|population_count|qr|geqrf|regularized_incomplete_beta|svd|zeta"
@@ -37,17 +37,17 @@ def network(row):
     """Return a function of the Tensors of an example and these Tensors, or None for an in-place example."""
     inputs = row.inputs()
     leaves, rebuild = flatten([boxed(v) for v in inputs])
-    places = [i for i, v in enumerate(leaves) if isinstance(v, Tensor)]
+    positions = [i for i, v in enumerate(leaves) if isinstance(v, Tensor)]
     if any(isinstance(v, Written) for v in inputs):
         return None
 
     def net(*tensors):
         filled = list(leaves)
-        for place, x in zip(places, tensors, strict=True):
+        for place, x in zip(positions, tensors, strict=True):
             filled[place] = x
         return row.call()(*rebuild(filled))
 
-    return net, [leaves[i] for i in places]
+    return net, [leaves[i] for i in positions]
 
 
 def results(out):

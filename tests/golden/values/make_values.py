@@ -137,7 +137,7 @@ def transformer(record, x, heads=2):
 
 
 def recurrent(record, x, size=5):
-    """A GRU that a loop runs for `ROUNDS` rounds on the same input."""
+    """Return a GRU that a loop runs for `ROUNDS` rounds on the same input."""
     import torch
 
     h = torch.zeros(len(x), size, dtype=x.dtype)

@@ -22,7 +22,7 @@ class Family(NamedTuple):
         b (tuple): Those of the other distribution in `kl_loss`.
         values (list): Where it is looked at, also where it is 0.
         without (str): Methods that it does not have.
-        discrete (bool): Whether its values are whole numbers.
+        discrete (bool): True if its values are integers.
         options (dict): Further arguments of the constructor.
     """
 
@@ -36,7 +36,7 @@ class Family(NamedTuple):
     options: dict = {}  # noqa: RUF012 - never written to
 
     def methods(self, names):
-        """Those of `names` (str) that the distribution has."""
+        """Return the names of `names` (str) that the distribution has."""
         return [n for n in names.split() if n not in self.without.split()]
 
 

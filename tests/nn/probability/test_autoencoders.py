@@ -47,7 +47,7 @@ class Decoder(nn.Cell):
 
 @pytest.fixture(scope="module")
 def digits():
-    """(images of shape (N, 1, 8, 8) in [0, 1], their classes)."""
+    """Return (images of shape (N, 1, 8, 8) in [0, 1], their classes)."""
     with np.load(Path(ms.__file__).parent / "_data" / "digits.npz") as stored:
         images, labels = stored["images"][:512], stored["labels"][:512]
     return (images.reshape(-1, 1, 8, 8) / 16).astype(np.float32), labels.astype(np.int32)
@@ -59,11 +59,11 @@ def _batches(digits):
 
 def test_the_bound_is_the_squares_and_the_divergence():
     mu, std = np.array([[0.5, -1.0]]), np.array([[0.5, 2.0]])
-    x, made = np.array([[1.0, 2.0, 3.0]]), np.array([[1.5, 2.0, 1.0]])
+    x, reconstruction = np.array([[1.0, 2.0, 3.0]]), np.array([[1.5, 2.0, 1.0]])
     expected = 0.25 + 4 + np.sum(0.5 * (mu**2 + std**2 - 1) - np.log(std))
     for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
         ms.set_context(mode=mode)
-        loss = ELBO()((_t(made), _t(x), _t(mu), _t(std)), _t(0.0))
+        loss = ELBO()((_t(reconstruction), _t(x), _t(mu), _t(std)), _t(0.0))
         assert loss.asnumpy() == pytest.approx(expected, rel=1e-5)
     with pytest.raises(ValueError, match="'output_prior' should be"):
         ELBO(output_prior="Bernoulli")
@@ -73,13 +73,13 @@ def test_the_latent_numbers_are_drawn_around_what_the_encoder_says(digits):
     ms.set_context(mode=ms.GRAPH_MODE)
     vae = VAE(Encoder(), Decoder(), 16, 4)
     x = _t(digits[0][:2])
-    made, same, mu, std = vae(x)
-    assert made.shape == (2, 1, 8, 8) and mu.shape == std.shape == (2, 4)
+    result, same, mu, std = vae(x)
+    assert result.shape == (2, 1, 8, 8) and mu.shape == std.shape == (2, 4)
     np.testing.assert_array_equal(same.asnumpy(), digits[0][:2])
     hidden = vae.encoder(x)
     np.testing.assert_allclose(mu.asnumpy(), vae.dense1(hidden).asnumpy(), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(std.asnumpy(), np.exp(vae.dense2(hidden).asnumpy() / 2), rtol=1e-5)
-    assert not np.array_equal(made.asnumpy(), vae(x)[0].asnumpy())
+    assert not np.array_equal(result.asnumpy(), vae(x)[0].asnumpy())
     assert vae.generate_sample(3, (-1, 1, 8, 8)).shape == (3, 1, 8, 8)
     for shape in ((2, 1, 8, 8), (-1, 64), [-1, 1, 8, 8]):
         with pytest.raises(ValueError, match=r"'shape' should be \(3, C, H, W\) or \(-1, C, H, W\)"):

@@ -95,9 +95,14 @@ def test_a_network_is_made_bayesian_with_its_optimizers_settings():
     assert (conv.pad_mode, conv.padding, conv.has_bias) == ("pad", 1, False) and isinstance(dense.activation, nn.ReLU)
     assert dense.bias_prior.normal.sd().asnumpy() == 0.5
     assert net.trainable_params()[-1].name == "2.0.bias_posterior.untransformed_std"
-    kept = bayesian.optimizer
-    assert isinstance(kept, nn.Adam) and len(kept.parameters) == 6 and bayesian.sens == 2.0
-    settings = kept.learning_rate, kept.beta1, kept.weight_decay, kept.loss_scale
+    optimizer_before = bayesian.optimizer
+    assert isinstance(optimizer_before, nn.Adam) and len(optimizer_before.parameters) == 6 and bayesian.sens == 2.0
+    settings = (
+        optimizer_before.learning_rate,
+        optimizer_before.beta1,
+        optimizer_before.weight_decay,
+        optimizer_before.loss_scale,
+    )
     np.testing.assert_allclose([float(Tensor(s).asnumpy()) for s in settings], [0.02, 0.8, 1.0, 2.0], rtol=1e-6)
     x, y = _t(np.ones((2, 1, 4, 4))), _t(np.zeros((2, 3)))
     ms.set_context(mode=ms.GRAPH_MODE)

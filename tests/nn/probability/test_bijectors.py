@@ -59,7 +59,7 @@ def test_a_bijector_goes_there_and_back_and_knows_its_derivatives(name):
 def test_a_bijector_makes_a_distribution_of_another():
     normal = msd.Normal(0.5, 2.0)
     x = _t([-1.0, 0.25, 4.0], ms.float32)
-    for dist, known in (
+    for dist, reference in (
         (msb.ScalarAffine(-3.0, 1.0)(normal), stats.norm(-0.5, 6)),
         (msb.Exp()(normal), stats.lognorm(2, scale=np.exp(0.5))),
         (msb.Invert(msb.GumbelCDF(1.0, 2.0))(msd.Uniform(0.0, 1.0)), stats.gumbel_r(1, 2)),
@@ -76,9 +76,9 @@ def test_a_bijector_makes_a_distribution_of_another():
             "log_survival": "logsf",
         }.items():
             got = getattr(dist, method)(value).asnumpy()
-            np.testing.assert_allclose(got, getattr(known, of_scipy)(numbers), rtol=1e-5, atol=1e-6, err_msg=method)
+            np.testing.assert_allclose(got, getattr(reference, of_scipy)(numbers), rtol=1e-5, atol=1e-6, err_msg=method)
         ms.set_seed(2)
-        assert stats.kstest(dist.sample((2000,)).asnumpy(), known.cdf).pvalue > 1e-3
+        assert stats.kstest(dist.sample((2000,)).asnumpy(), reference.cdf).pvalue > 1e-3
     straight = msb.ScalarAffine(-3.0, 1.0)(normal)
     moments = [getattr(straight, m)().asnumpy() for m in ("mean", "mode", "sd", "var", "entropy")]
     np.testing.assert_allclose(moments, [-0.5, -0.5, 6, 36, stats.norm(0, 6).entropy()], rtol=1e-6)

@@ -1,4 +1,4 @@
-"""How distributions are made and called: parameters, shapes, types, names, and what is refused."""
+"""Constructors and calls of distributions: parameters, shapes, types, names and errors."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def _t(x, dtype=ms.float32):
 def test_parameters_of_a_call_stand_for_those_of_the_constructor(name):
     family = FAMILIES[name]
     a, value = [_t(p) for p in family.a], _t(family.values)
-    known = family.make(*a)
+    reference = family.make(*a)
     unknown = family.make(*(_t(np.asarray(p) * 0.9) for p in family.a)) if name == "Gumbel" else family.make()
     if name != "Gumbel":
         assert unknown.batch_shape is None and "None" in repr(unknown)
@@ -27,10 +27,10 @@ def test_parameters_of_a_call_stand_for_those_of_the_constructor(name):
             unknown.prob(value)
     for method in family.methods(EVERYWHERE):
         got = getattr(unknown, method)(value, *a).asnumpy()
-        np.testing.assert_array_equal(got, getattr(known, method)(value).asnumpy())
+        np.testing.assert_array_equal(got, getattr(reference, method)(value).asnumpy())
     for method in family.methods(MOMENTS):
-        np.testing.assert_array_equal(getattr(unknown, method)(*a).asnumpy(), getattr(known, method)().asnumpy())
-    assert known.get_dist_type() == name and len(known.get_dist_args()) == len(a)
+        np.testing.assert_array_equal(getattr(unknown, method)(*a).asnumpy(), getattr(reference, method)().asnumpy())
+    assert reference.get_dist_type() == name and len(reference.get_dist_args()) == len(a)
     assert [x is y for x, y in zip(unknown.get_dist_args(*a), a, strict=True)] == [True] * len(a)
 
 
@@ -65,15 +65,15 @@ def test_a_categorical_distribution_counts_classes_along_the_last_axis():
             return self.dist.prob(value), dist.cdf(value), dist.survival_function(value), *moments
 
     b = np.array([[0.3, 0.3, 0.4], [0.5, 0.25, 0.25]])
-    known = [stats.rv_discrete(values=(np.arange(3), p)) for p in probs]
+    reference = [stats.rv_discrete(values=(np.arange(3), p)) for p in probs]
     for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
         ms.set_context(mode=mode)
         prob, below, above, mean, var, most, entropy, kl = (x.asnumpy() for x in Net()(value, _t(b)))
         np.testing.assert_allclose(prob, expected, rtol=1e-6)
         np.testing.assert_allclose(below, cdf, rtol=1e-6)
         np.testing.assert_allclose(above, 1 - cdf, atol=1e-6)
-        np.testing.assert_allclose(mean[:, 0], [k.mean() for k in known], rtol=1e-6)
-        np.testing.assert_allclose(var[:, 0], [k.var() for k in known], rtol=1e-6)
+        np.testing.assert_allclose(mean[:, 0], [k.mean() for k in reference], rtol=1e-6)
+        np.testing.assert_allclose(var[:, 0], [k.var() for k in reference], rtol=1e-6)
         np.testing.assert_array_equal(most, [2, 0])
         np.testing.assert_allclose(entropy, [stats.entropy(p) for p in probs], rtol=1e-6)
         np.testing.assert_allclose(kl, [stats.entropy(p, q) for p, q in zip(probs, b, strict=True)], atol=1e-6)
@@ -110,13 +110,13 @@ def test_modes_are_where_the_density_is_highest():
 
 def test_logarithms_stay_exact_where_probabilities_vanish():
     far = _t([-30.0, 30.0])
-    for dist, known in (
+    for dist, reference in (
         (msd.Normal(0.0, 1.0), stats.norm),
         (msd.Logistic(0.0, 1.0), stats.logistic),
         (msd.Gumbel(0.0, 1.0), stats.gumbel_r),
     ):
-        np.testing.assert_allclose(dist.log_cdf(far).asnumpy(), known.logcdf([-30, 30]), rtol=1e-5, atol=1e-12)
-        np.testing.assert_allclose(dist.log_survival(far).asnumpy(), known.logsf([-30, 30]), rtol=1e-5, atol=1e-12)
+        np.testing.assert_allclose(dist.log_cdf(far).asnumpy(), reference.logcdf([-30, 30]), rtol=1e-5, atol=1e-12)
+        np.testing.assert_allclose(dist.log_survival(far).asnumpy(), reference.logsf([-30, 30]), rtol=1e-5, atol=1e-12)
     lower = msd.Cauchy(0.0, 1e-6).log_cdf(_t([-30.0])).asnumpy()
     np.testing.assert_allclose(lower, stats.cauchy(0, 1e-6).logcdf(-30), rtol=1e-5)
     small = msd.Exponential(1.0).log_cdf(_t([1e-6, 50.0])).asnumpy()

@@ -28,9 +28,9 @@ class _All(nn.Cell):
         self.family = family.make.__name__
 
     def construct(self, value, a, b):
-        found = [self.dist(name, value, *a) for name in self.at_value]
-        found += [self.dist(name, *a) for name in self.moments]
-        return tuple(found + [self.dist(name, self.family, *b, *a) for name in self.two])
+        results = [self.dist(name, value, *a) for name in self.at_value]
+        results += [self.dist(name, *a) for name in self.moments]
+        return tuple(results + [self.dist(name, self.family, *b, *a) for name in self.two])
 
 
 def _kl(family, i):
@@ -54,7 +54,7 @@ def _kl(family, i):
 
 
 def _expected(family):
-    known = family.reference(*(np.asarray(p, np.float64) for p in family.a))
+    reference = family.reference(*(np.asarray(p, np.float64) for p in family.a))
     names = {
         "prob": "pmf" if family.discrete else "pdf",
         "log_prob": "logpmf" if family.discrete else "logpdf",
@@ -65,12 +65,12 @@ def _expected(family):
     }
     values = np.asarray(family.values)
     with np.errstate(all="ignore"):
-        found = [getattr(known, names.get(n, n))(values) for n in family.methods(EVERYWHERE)]
-        found += [getattr(known, names.get(n, n))() for n in family.methods(MOMENTS)]
+        results = [getattr(reference, names.get(n, n))(values) for n in family.methods(EVERYWHERE)]
+        results += [getattr(reference, names.get(n, n))() for n in family.methods(MOMENTS)]
     if family.b:
         kl = np.array([_kl(family, i) for i in range(len(family.values))])
-        found += [kl, known.entropy() + kl]
-    return [np.asarray(f, np.float64) for f in found]
+        results += [kl, reference.entropy() + kl]
+    return [np.asarray(f, np.float64) for f in results]
 
 
 MODES = (ms.PYNATIVE_MODE, ms.GRAPH_MODE)
@@ -101,7 +101,7 @@ def test_every_method_gives_what_scipy_gives(name, mode):
 
 
 def kind_of(name):
-    """What a gradient may depend on beside a family's own formulas, which are JAX's to differentiate."""
+    """Return the kind of a family: a gradient depends on it beside the formulas, which JAX differentiates."""
     family = FAMILIES[name]
     return family.discrete, len(family.a), bool(family.b)
 
@@ -127,10 +127,10 @@ def test_gradients_are_those_of_finite_differences(name):
 
     total = Sum()
     inputs = [np.array(v, np.float64) for v in (family.values, *family.a, *family.b)]
-    known = family.reference(*inputs[1 : 1 + len(family.a)])
+    reference = family.reference(*inputs[1 : 1 + len(family.a)])
     with np.errstate(all="ignore"):
-        is_inside = (known.cdf(inputs[0]) > 0) & (known.sf(inputs[0]) > 0)
-    inputs[0] = np.where(is_inside, inputs[0], known.ppf(0.3))  # the logarithm of 0 has no gradient
+        is_inside = (reference.cdf(inputs[0]) > 0) & (reference.sf(inputs[0]) > 0)
+    inputs[0] = np.where(is_inside, inputs[0], reference.ppf(0.3))  # the logarithm of 0 has no gradient
     both = ms.value_and_grad(total, tuple(range(len(inputs))))  # one program, for the differences as well
     _, got = both(*(_t(x, ms.float64) for x in inputs))
     step = 1e-5
@@ -158,12 +158,12 @@ def test_samples_are_of_the_distribution(name, mode):
     drawn = dist("sample", (50, 40))
     assert drawn.dtype == dist.dtype and drawn.shape == (50, 40, len(family.values))
     for i, numbers in enumerate(drawn.asnumpy().reshape(2000, -1).T):
-        known = family.reference(*(np.float64(p[i]) for p in family.a))
+        reference = family.reference(*(np.float64(p[i]) for p in family.a))
         if family.discrete:
-            cells = np.arange(known.ppf(0.02), known.ppf(0.98) + 1)
-            share = np.diff(known.cdf(cells), prepend=0, append=1)
+            cells = np.arange(reference.ppf(0.02), reference.ppf(0.98) + 1)
+            share = np.diff(reference.cdf(cells), prepend=0, append=1)
             seen = np.bincount(np.searchsorted(cells, numbers), minlength=len(share))
             p = stats.chisquare(seen[share > 0], 2000 * share[share > 0]).pvalue
         else:
-            p = stats.kstest(numbers, known.cdf).pvalue
+            p = stats.kstest(numbers, reference.cdf).pvalue
         assert p > 1e-3, f"{name} {i}: {p}"

@@ -1,7 +1,7 @@
 """Strategies with named device axes, output strategies, and networks with their own parallel settings."""
 
 import numpy as np
-from eight_devices import Squares, TwoProducts, counted, floats, refused, set_devices
+from eight_devices import Squares, TwoProducts, count_communication, floats, refused, set_devices
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
@@ -42,7 +42,11 @@ def check_named_axes_compute_and_send_the_same():
     set_devices()
     net = TwoProducts(*BY_NAME)
     assert_close(net(x).asnumpy(), expected)
-    assert counted(program_of(net, x)) == counted(program_of(TwoProducts(*BY_NUMBER), x)) == {"all-reduce": 1}
+    assert (
+        count_communication(program_of(net, x))
+        == count_communication(program_of(TwoProducts(*BY_NUMBER), x))
+        == {"all-reduce": 1}
+    )
 
 
 def check_named_axis_has_fixed_devices():
@@ -54,7 +58,7 @@ def check_named_axis_has_fixed_devices():
         def construct(self, x):
             return grid(one(x))
 
-    assert counted(program_of(Two(), floats(32, 64))) == {}
+    assert count_communication(program_of(Two(), floats(32, 64))) == {}
 
 
 def check_output_strategy():
@@ -91,7 +95,7 @@ def check_auto_parallel_shards_only_its_network():
     around = AutoParallel(net, "semi_auto")
     assert_close(around(x).asnumpy(), expected)
     (entries,) = around._programs.table.values()
-    assert counted(entries[0].program) == {"all-reduce": 1}
+    assert count_communication(entries[0].program) == {"all-reduce": 1}
     assert context.get_auto_parallel_context("parallel_mode") == "stand_alone"
     assert program_of(net, x).spread is None
     before = around._programs.compiled
@@ -129,7 +133,7 @@ def check_auto_parallel_of_train_function():
     alone()
     x = floats(32, 64)
 
-    def trained(around):
+    def train(around):
         net = TwoProducts(*BY_NAME)
         optimizer, reducer = nn.SGD(net.trainable_params(), 0.01), PipelineGradReducer(net.trainable_params(), 2.0)
         gradient = ms.value_and_grad(lambda x: 2 * ops.square(net(x)).mean(), None, net.trainable_params())
@@ -142,7 +146,7 @@ def check_auto_parallel_of_train_function():
         call = around(step)
         return np.array([float(call(x).asnumpy()) for _ in range(3)])
 
-    assert_close(trained(AutoParallel), trained(lambda step: step))
+    assert_close(train(AutoParallel), train(lambda step: step))
 
 
 def check_stages_of_auto_parallel():
@@ -156,7 +160,7 @@ def check_stages_of_auto_parallel():
     assert around.get_pipeline_stages() == 2
     assert_close(around(x).asnumpy(), expected)
     (entries,) = around._programs.table.values()
-    assert "collective-permute" in counted(entries[0].program)
+    assert "collective-permute" in count_communication(entries[0].program)
 
 
 def check_parameter_plan_with_names():

@@ -1,7 +1,7 @@
-"""What the checks of this folder have in common: programs, what they send, and how a file of checks is run.
+"""Helpers of the checks of this folder: programs, their collectives, and the run of a file of checks.
 
-How many devices there are is decided before anything is computed, so a file runs in a process of its own (`run`). Each
-of its functions whose name begins with `check_` is a check.
+The number of devices is fixed before the first computation, so a file runs in a process of its own (`run`). Each of its
+functions whose name begins with `check_` is a check.
 """
 
 import collections
@@ -27,14 +27,14 @@ def floats(*shape):
     return Tensor(RANDOM.standard_normal(shape).astype(np.float32))
 
 
-def sent(program, devices=8):
+def communication_of(program, devices=8):
     """Return the communication in a compiled program."""
     return collectives(program.compiled().as_text(), devices)
 
 
-def counted(program, devices=8):
+def count_communication(program, devices=8):
     """Return the number of communication operations of each kind."""
-    return dict(collections.Counter(one.kind for one in sent(program, devices)))
+    return dict(collections.Counter(one.kind for one in communication_of(program, devices)))
 
 
 def refused(call, message):
@@ -70,7 +70,7 @@ class Squares(nn.Cell):
         return ops.square(self.net(x)).mean()
 
 
-def trained(net, x, steps=3):
+def train(net, x, steps=3):
     """Return (losses, new weights, program) after a few steps of momentum."""
     step = nn.TrainOneStepCell(Squares(net), nn.Momentum(net.trainable_params(), 0.01, 0.9)).set_train()
     losses = [step(x).asnumpy() for _ in range(steps)]

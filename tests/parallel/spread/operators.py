@@ -85,7 +85,7 @@ NOT_HERE = ("Assign", "AssignAdd", "AssignSub", "Dropout", "DropoutGenMask", "Dr
 
 
 def example(name, op):
-    """(a call of Tensors, the Tensors) of an operator."""
+    """Return (a call of Tensors, the Tensors) of an operator."""
     count = sum(i.kind is None for i in op.inputs)
     shapes = SHAPES.get(name) or [(8, 16)] * count
     many = any(i.many for i in op.inputs)

@@ -3,7 +3,7 @@
 import collections
 
 import numpy as np
-from eight_devices import sent, set_devices
+from eight_devices import communication_of, set_devices
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, log, nn, ops
@@ -44,7 +44,7 @@ class Blocks(nn.Cell):
 
 
 def check_pipeline_computes_the_same():
-    places = Tensor(np.random.default_rng(0).integers(0, 10, 16).astype(np.int32))
+    labels = Tensor(np.random.default_rng(0).integers(0, 10, 16).astype(np.int32))
     results = []
     for stages in (1, 2, 4):
         context.reset_auto_parallel_context()
@@ -55,9 +55,9 @@ def check_pipeline_computes_the_same():
             for number, cell in enumerate((*net.blocks, net.table, net.head)):
                 cell.pipeline_stage = (0, 1, 2, 3, 0, 3)[number]
         step = nn.TrainOneStepCell(nn.PipelineCell(net, 4), nn.Adam(net.trainable_params(), 0.01)).set_train()
-        losses = [step(places).asnumpy() for _ in range(2)]
+        losses = [step(labels).asnumpy() for _ in range(2)]
         results.append([*losses, *[p.asnumpy() for p in net.trainable_params()]])
-        assert ("ppermute" in str(program_of(step, places).jaxpr)) == (stages > 1)
+        assert ("ppermute" in str(program_of(step, labels).jaxpr)) == (stages > 1)
     for other in results[1:]:
         for a, b in zip(other, results[0], strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
@@ -66,16 +66,16 @@ def check_pipeline_computes_the_same():
 def check_parameters_and_batch_are_sharded():
     """Between two steps a device has a part of each Parameter of a block, and of what Adam keeps of it; in a step it
     sends what it has of them, once, and their gradients back, and hands on its rows of each part."""
-    places = Tensor(np.random.default_rng(0).integers(0, 10, 16).astype(np.int32))
+    labels = Tensor(np.random.default_rng(0).integers(0, 10, 16).astype(np.int32))
     set_devices(pipeline_stages=2, full_batch=True)
     net = Blocks()
     step = nn.TrainOneStepCell(nn.PipelineCell(net, 4), nn.Adam(net.trainable_params(), 0.01)).set_train()
-    step(places)
+    step(labels)
     for param in step.get_parameters():
         inside = ".blocks." in f".{param.name}"
         assert param._array.sharding.shard_shape(param.shape) != param.shape or not inside, param.name
     bytes_per_device = collections.defaultdict(float)
-    for one in sent(program_of(step, places)):
+    for one in communication_of(program_of(step, labels)):
         bytes_per_device[one.kind] += one.bytes
     params = sum(4 * p.size for p in net.blocks.get_parameters())
     assert bytes_per_device["all-to-all"] == 2 * (params / 2) / 2
@@ -83,9 +83,9 @@ def check_parameters_and_batch_are_sharded():
         4 / 4 * 8 * 4
     )  # there and back, 5 rounds, one row of four
     rows = nn.PipelineCell(Blocks(norm=lambda: _Centered()), 4)
-    expected = rows(places).asnumpy()
+    expected = rows(labels).asnumpy()
     context.reset_auto_parallel_context()
-    np.testing.assert_allclose(expected, rows(places).asnumpy(), rtol=1e-5)
+    np.testing.assert_allclose(expected, rows(labels).asnumpy(), rtol=1e-5)
 
 
 class _Centered(nn.Cell):
@@ -127,7 +127,7 @@ def check_random_masks_differ_between_blocks_and_parts():
     set_devices(pipeline_stages=2, full_batch=True)
     net = nn.PipelineCell(Masks().set_train(), 4).set_train()
     both = ms.value_and_grad(net, None, net.trainable_params())
-    found = []
+    results = []
     for seed in (3, None, 3):
         if seed is not None:
             ms.set_seed(seed)
@@ -135,8 +135,8 @@ def check_random_masks_differ_between_blocks_and_parts():
         bits = np.rint(out.asnumpy()).astype(np.int64)  # (row, part, column)
         masks = (bits[None] >> np.arange(8)[:, None, None, None]) & 1
         np.testing.assert_allclose([g.asnumpy() for g in grads], masks.sum((1, 2, 3)), rtol=1e-5)
-        found.append(masks)
-    first, second, again = found
+        results.append(masks)
+    first, second, again = results
     assert (first == again).all() and (first != second).any()
     assert abs(first.mean() - 0.75) < 0.01  # of 16384: three times its deviation
     rows = first.transpose(0, 2, 1, 3).reshape(-1, 32)
@@ -144,7 +144,7 @@ def check_random_masks_differ_between_blocks_and_parts():
 
 
 def check_unequal_stages_raise():
-    places = Tensor(np.zeros(16, np.int32))
+    labels = Tensor(np.zeros(16, np.int32))
     uneven = Blocks()
     for number, block in enumerate(uneven.blocks):
         block.pipeline_stage = min(number, 1)
@@ -160,9 +160,9 @@ def check_unequal_stages_raise():
     }
     set_devices(pipeline_stages=2, full_batch=True)
     for message, net in wrong.items():
-        not_available(nn.PipelineCell(net, 4), places, message)
+        not_available(nn.PipelineCell(net, 4), labels, message)
     context.set_auto_parallel_context(parallel_mode="auto_parallel")
-    not_available(nn.PipelineCell(Blocks(), 4), places, "works in parallel_mode 'semi_auto_parallel'")
+    not_available(nn.PipelineCell(Blocks(), 4), labels, "works in parallel_mode 'semi_auto_parallel'")
 
 
 def check_unused_stages_are_reported():

@@ -87,9 +87,9 @@ class RandomNet(nn.Cell):
             self.add(P.Conv2D(outputs, 3, pad_mode="same"), (), {}, [image, weight])
             self.add(P.Reshape(), (after,))
         elif name == "Gather":  # rows, some of them more than once
-            places = random.integers(shape[0], size=int(random.choice(SIZES))).astype(np.int32)
-            after = len(places), shape[1]
-            self.add(P.Gather(), (Tensor(places), 0), {"axis": 0}, [shape, places.shape])
+            indices = random.integers(shape[0], size=int(random.choice(SIZES))).astype(np.int32)
+            after = len(indices), shape[1]
+            self.add(P.Gather(), (Tensor(indices), 0), {"axis": 0}, [shape, indices.shape])
         else:
             after = shape
             self.add(getattr(P, name)(), (), {}, [shape])

@@ -1,7 +1,7 @@
 """DATA_PARALLEL and HYBRID_PARALLEL: each of eight devices computes its own batch."""
 
 import numpy as np
-from eight_devices import RANDOM, counted, floats
+from eight_devices import RANDOM, count_communication, floats
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
@@ -38,7 +38,7 @@ def by_hand(x, y, parts, mean, layerwise=False, steps=2, rate=0.5):
     context.set_context(mode=context.GRAPH_MODE)
     weights, losses = None, []
     for _ in range(steps):
-        found = []
+        results = []
         for rank in range(parts):
             loss_net, net = classified()
             loss_net.set_train()
@@ -48,14 +48,14 @@ def by_hand(x, y, parts, mean, layerwise=False, steps=2, rate=0.5):
             rows = slice(rank * len(x) // parts, (rank + 1) * len(x) // parts)
             params = ms.ParameterTuple(net.trainable_params())
             loss, grads = ops.value_and_grad(loss_net, None, params)(Tensor(x[rows]), Tensor(y[rows]))
-            found.append((loss.asnumpy(), [g.asnumpy() for g in grads], [p.asnumpy() for p in params]))
-        joined = [np.sum(g, axis=0) / (parts if mean else 1) for g in zip(*(g for _, g, _ in found), strict=True)]
+            results.append((loss.asnumpy(), [g.asnumpy() for g in grads], [p.asnumpy() for p in params]))
+        joined = [np.sum(g, axis=0) / (parts if mean else 1) for g in zip(*(g for _, g, _ in results), strict=True)]
         alone = [layerwise and name == "outer.weight" for name in (p.name for p in params)]
         weights = [
             [w - rate * (own if single else all_) for w, own, all_, single in zip(ws, gs, joined, alone, strict=True)]
-            for _, gs, ws in found
+            for _, gs, ws in results
         ]
-        losses.append(np.mean([loss for loss, *_ in found]))
+        losses.append(np.mean([loss for loss, *_ in results]))
     return losses, weights[0]
 
 
@@ -75,7 +75,7 @@ def check_data_parallel_equals_processes():
         for p, expected in zip(net.trainable_params(), weights, strict=True):
             np.testing.assert_allclose(p.asnumpy(), expected, rtol=0, atol=2e-6, err_msg=f"{mode} {p.name}")
         program = program_of(step, Tensor(x), Tensor(y))
-        assert counted(program, 4).keys() == {"all-reduce"}
+        assert count_communication(program, 4).keys() == {"all-reduce"}
         scopes = {node.scope for node in Stages(program, "step")["optimised"].all_nodes()}
         assert any("inner-Dense" in scope for scope in scopes) and "shard_map" not in str(scopes), scopes
 

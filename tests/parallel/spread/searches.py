@@ -1,7 +1,7 @@
 """AUTO_PARALLEL: the solution of a search or plan is what runs on eight devices."""
 
 import numpy as np
-from eight_devices import RANDOM, Layers, Squares, floats, sent, trained
+from eight_devices import RANDOM, Layers, Squares, communication_of, floats, train
 
 import msnb as ms
 from msnb import Tensor, context, log, nn, ops
@@ -42,13 +42,13 @@ def check_search_computes_the_same_and_sends_little():
             context.set_context(mode=context.GRAPH_MODE)
             context.set_auto_parallel_context(parallel_mode=mode, device_num=8)
             ms.set_seed(5)
-            results[mode] = trained(make(), x)
+            results[mode] = train(make(), x)
         alone, program = results["stand_alone"], results["auto_parallel"][2]
         for got, expected in zip(results["auto_parallel"][:2], alone[:2], strict=True):
             for a, b in zip(got, expected, strict=True):
                 np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * max(np.abs(b).max(), 1e-2))
         foreseen = cost_of(program.spread.problem, program.spread.choice)
-        really = sum(one.bytes for one in sent(program))
+        really = sum(one.bytes for one in communication_of(program))
         parameter_bytes = sum(
             np.prod(p.shape) * 4 for p in program.params if p.requires_grad and "moments" not in p.name
         )
@@ -60,7 +60,7 @@ def check_searched_program_has_scopes():
     """The compiled program has the names of operators and Cells, and communication is inside one of these scopes."""
     context.set_context(mode=context.GRAPH_MODE)
     context.set_auto_parallel_context(parallel_mode="auto_parallel", device_num=8)
-    program = trained(Layers(), floats(32, 256), 1)[2]
+    program = train(Layers(), floats(32, 256), 1)[2]
     nodes = list(Stages(program, "step")["optimised"].all_nodes())
     assert any("MatMul" in node.op for node in nodes), {node.op for node in nodes}
     assert any(node.direction == "backward" and "layers" in node.scope for node in nodes), {
@@ -86,7 +86,7 @@ def check_choices_match_program_with_label_checks():
     np.testing.assert_allclose(results["auto_parallel"], results["stand_alone"], rtol=1e-5)
     program = program_of(step, x, labels)
     foreseen = cost_of(program.spread.problem, program.spread.choice)
-    really = sum(one.bytes for one in sent(program))
+    really = sum(one.bytes for one in communication_of(program))
     assert 0.9 < really / foreseen < 1.1, (really, foreseen)
 
 
@@ -98,14 +98,14 @@ def check_greedy_search_computes_the_same():
         settings = {} if search is None else {"search_mode": search}
         context.set_auto_parallel_context(parallel_mode=mode, device_num=8, **settings)
         ms.set_seed(5)
-        results[mode] = trained(Layers(), x)
+        results[mode] = train(Layers(), x)
     for got, expected in zip(results["auto_parallel"][:2], results["stand_alone"][:2], strict=True):
         for a, b in zip(got, expected, strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * max(np.abs(b).max(), 1e-2))
     program = results["auto_parallel"][2]
     problem, choice = program.spread.problem, program.spread.choice
     assert choice == recursive_programming(problem) != dynamic_programming(problem)
-    really = sum(one.bytes for one in sent(program))
+    really = sum(one.bytes for one in communication_of(program))
     assert 0.95 < really / cost_of(problem, choice) < 1.05, (really, cost_of(problem, choice))
 
 
@@ -122,15 +122,15 @@ def check_applied_plan_runs():
             step = nn.TrainOneStepCell(Squares(net), nn.Momentum(net.trainable_params(), 0.01, 0.9)).set_train()
             one = plan(step, x, devices=8, mesh=(2, 4), check=0, progress=False)[name]
             one.apply()
-        results[name] = trained(net, x)
+        results[name] = train(net, x)
         for got, expected in zip(results[name][:2], results[None][:2], strict=True):
             for a, b in zip(got, expected, strict=True):
                 np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * max(np.abs(b).max(), 1e-2), err_msg=str(name))
         if name is not None:
-            really = sum(each.bytes for each in sent(results[name][2]))
+            really = sum(each.bytes for each in communication_of(results[name][2]))
             assert 0.95 < really / one.bytes < 1.05, (name, really, one.bytes)
     assert auto._plans and not any("The plan that was applied" in str(message) for message in log._logged_once)
-    trained(Layers(), floats(64, 256), 1)
+    train(Layers(), floats(64, 256), 1)
     assert any("The plan that was applied is of another graph" in str(message) for message in log._logged_once)
     context.reset_auto_parallel_context()
     assert not auto._plans

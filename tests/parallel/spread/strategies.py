@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from eight_devices import TwoProducts, counted, floats, refused, sent, set_devices, trained
+from eight_devices import TwoProducts, communication_of, count_communication, floats, refused, set_devices, train
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
@@ -17,7 +17,7 @@ def check_two_products_of_the_design_note():
     """The values are equal, and there is one all-gather between rows and columns, as in the note."""
     x = floats(32, 64)
     context.set_context(mode=context.GRAPH_MODE)
-    losses, weights, _ = trained(TwoProducts(), x)
+    losses, weights, _ = train(TwoProducts(), x)
     expected = {
         (((4, 1), (1, 1)), ((1, 1), (1, 4))): {"all-gather": 1},
         (((4, 1), (1, 1)), ((4, 1), (1, 1))): {},
@@ -26,8 +26,8 @@ def check_two_products_of_the_design_note():
     for strategies, forward in expected.items():
         set_devices(4)
         net = TwoProducts(*strategies)
-        assert counted(program_of(net, x), 4) == forward
-        for got, one in zip(trained(net, x)[:2], (losses, weights), strict=True):
+        assert count_communication(program_of(net, x), 4) == forward
+        for got, one in zip(train(net, x)[:2], (losses, weights), strict=True):
             for a, b in zip(got, one, strict=True):
                 np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
 
@@ -40,7 +40,7 @@ def check_graph_shows_shards_and_communication():
     assert {"divided": (4, 2), "on_each_device": (8, 32)} in constrained
     kernels = list(stages["optimised"].all_nodes())
     (sends,) = (node.attrs for node in kernels if node.name == "all-reduce")
-    assert sends["devices"] == "2 of 8" and sends["bytes_sent"] == sent(program)[0].bytes == 8 * 64 * 4
+    assert sends["devices"] == "2 of 8" and sends["bytes_sent"] == communication_of(program)[0].bytes == 8 * 64 * 4
     assert [(4, 2), (4, 1)] == [node.attrs["divided"] for node in kernels if "MatMul" in node.name]
 
 
@@ -51,7 +51,7 @@ def check_optimised_graph_shows_shards():
     net = nn.SequentialCell(nn.Dense(64, 256, has_bias=False), nn.Dense(256, 64, has_bias=False), nn.Dense(64, 8))
     net[0].matmul.shard(((1, 1), (8, 1)))
     net[1].matmul.shard(((1, 8), (1, 8)))
-    optimised = Stages(trained(net, floats(32, 64), 1)[2], "step")["optimised"]
+    optimised = Stages(train(net, floats(32, 64), 1)[2], "step")["optimised"]
     has = {node.name: (node.types[0].shape, node.global_shape) for node in optimised.parameters}
     assert has["net.0.weight"] == ((32, 64), (256, 64)) and has["net.1.weight"] == ((64, 32), (64, 256)), has
     assert has["net.2.weight"] == ((8, 64), None), has
@@ -62,7 +62,7 @@ def check_optimised_graph_shows_shards():
 def check_parameters_and_states_have_layout_of_reader():
     set_devices()
     net = TwoProducts(((1, 1), (1, 8)), ((1, 8), (8, 1)))
-    _, _, program = trained(net, floats(32, 64))
+    _, _, program = train(net, floats(32, 64))
     shard_shapes = {
         p.name: p._get_stored_array().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)
     }
@@ -78,9 +78,9 @@ def check_parameters_and_states_have_layout_of_reader():
 def check_parallel_optimizer_shards_states():
     x, strategies = floats(32, 64), (((8, 1), (1, 1)), ((2, 1), (1, 4)))
     set_devices()
-    losses, weights, _ = trained(TwoProducts(*strategies), x)
+    losses, weights, _ = train(TwoProducts(*strategies), x)
     set_devices(enable_parallel_optimizer=True)
-    got, parts, program = trained(TwoProducts(*strategies), x)
+    got, parts, program = train(TwoProducts(*strategies), x)
     shard_shapes = {
         p.name: p._get_stored_array().sharding.shard_shape(p.shape) for p in program.params if p.shape == (64, 64)
     }
@@ -94,7 +94,7 @@ def check_parallel_optimizer_shards_states():
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
     net = TwoProducts(*strategies)
     net.w2.parallel_optimizer = False
-    state_shapes = {p.name: p._get_stored_array().sharding.shard_shape(p.shape) for p in trained(net, x, 1)[2].params}
+    state_shapes = {p.name: p._get_stored_array().sharding.shard_shape(p.shape) for p in train(net, x, 1)[2].params}
     assert (state_shapes["moments.net.w1"], state_shapes["moments.net.w2"]) == ((8, 64), (64, 16)), state_shapes
 
 
@@ -105,7 +105,7 @@ def check_recomputed_cell_has_same_layouts():
         net = TwoProducts(((1, 1), (1, 8)), ((1, 8), (8, 1)))
         if again:
             net.recompute()
-        losses, weights, program = trained(net, x)
+        losses, weights, program = train(net, x)
         shard_shapes = {
             p.name: p._get_stored_array().sharding.shard_shape((64, 64)) for p in program.params if p.shape == (64, 64)
         }
@@ -135,12 +135,12 @@ class TwoLayers(nn.Cell):
 def check_cell_shard():
     x = floats(32, 64)
     context.set_context(mode=context.GRAPH_MODE)
-    losses, weights, _ = trained(TwoLayers(), x)
+    losses, weights, _ = train(TwoLayers(), x)
     strategies = {"in_strategy": ((2, 1),), "out_strategy": ((1, 4),), "parameter_plan": {"self.block2.weight": (4, 1)}}
     for mode in ("semi_auto_parallel", "auto_parallel", "stand_alone"):
         context.set_auto_parallel_context(parallel_mode=mode, device_num=8)
         net = TwoLayers(**strategies)
-        got, parts, program = trained(net, x)
+        got, parts, program = train(net, x)
         for a, b in zip((*got, *parts), (*losses, *weights), strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-5 * np.abs(b).max())
         if mode == "semi_auto_parallel":
@@ -245,13 +245,13 @@ def check_small_parameters_on_gpu_have_layouts():
 
     x, real = floats(32, 64), (executable.context, executable._SMALL_BYTES)
     context.set_context(mode=context.GRAPH_MODE)
-    losses, weights, _ = trained(TwoProducts(), x)
+    losses, weights, _ = train(TwoProducts(), x)
     executable.context, executable._SMALL_BYTES = Passing, 1 << 20  # all of them
     try:
         set_devices()
         net = TwoProducts(((4, 1), (1, 2)), ((4, 2), (2, 1)))
         before = [p._array for p in net.trainable_params()]
-        got, new, _ = trained(net, x)
+        got, new, _ = train(net, x)
     finally:
         executable.context, executable._SMALL_BYTES = real
     assert not any(a.is_deleted() for a in before)

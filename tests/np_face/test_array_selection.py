@@ -18,9 +18,9 @@ rows = arrays((3,), (2, 3), dtypes=REAL)
 @few
 @given(arrays((3,), (2, 3), (1,), dtypes=("bool", "int32", "float32")), rows, rows)
 def test_where_takes_from_one_or_the_other(condition, x, y):
-    found = mnp.where(*boxed([condition, x, y]))
-    same(found, np.where(condition, x, y), found.asnumpy().dtype)
-    assert found.dtype == mnp.result_type(*boxed([x, y]))
+    result = mnp.where(*boxed([condition, x, y]))
+    same(result, np.where(condition, x, y), result.asnumpy().dtype)
+    assert result.dtype == mnp.result_type(*boxed([x, y]))
     same(mnp.where(boxed(condition), 1, 2.5), np.where(condition, 1, 2.5), "float32")
     same(mnp.where(boxed(condition)), np.where(condition), "int64")
     same(mnp.argwhere(boxed(condition)), np.argwhere(condition), "int64")
@@ -112,11 +112,11 @@ def test_values_are_searched_as_numpy_does(v, side):
 @few
 @given(arrays((3,), (2, 3), (0, 2), dtypes=("float32", "int32", "int64", "bool")), rows)
 def test_sets_are_numpys(x, y):
-    values, places = np.unique(x, return_inverse=True)
+    values, inverse = np.unique(x, return_inverse=True)
     same(mnp.unique(boxed(x)), values)
-    found = mnp.unique(boxed(x), True)
-    same(found[0], values)
-    same(found[1], places.ravel(), "int64" if x.dtype == "int64" else "int32")
+    result = mnp.unique(boxed(x), True)
+    same(result[0], values)
+    same(result[1], inverse.ravel(), "int64" if x.dtype == "int64" else "int32")
     for invert in (False, True):
         same(mnp.isin(boxed(x), boxed(y), invert), np.isin(x, y, invert=invert))
         same(mnp.in1d(boxed(x), boxed(y), invert), np.isin(x, y, invert=invert).ravel())
@@ -135,8 +135,8 @@ def test_sets_are_numpys(x, y):
 def test_places_are_counted_through_and_along_the_dimensions(flat, order):
     inside = np.where(np.asarray(flat) < 0, np.asarray(flat) + 42, flat)
     same(mnp.unravel_index(flat, (7, 6), order), np.unravel_index(inside, (7, 6), order), "int32")
-    places = np.unravel_index(inside, (7, 6), order)
-    same(mnp.ravel_multi_index(boxed(places), (7, 6), order=order), inside, "float32")
+    positions = np.unravel_index(inside, (7, 6), order)
+    same(mnp.ravel_multi_index(boxed(positions), (7, 6), order=order), inside, "float32")
     outside = ([3, -1], [9, 2])
     for mode in ("clip", "wrap"):
         want = np.ravel_multi_index(outside, (7, 6), mode, order)

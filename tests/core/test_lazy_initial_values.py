@@ -1,4 +1,4 @@
-"""Parameters whose first values are found when somebody needs them."""
+"""Initial values of Parameters are computed at their first use."""
 
 import copy
 import pickle
@@ -72,10 +72,10 @@ def test_what_nobody_reads_is_never_there():
 
 def test_a_checkpoint_comes_before_first_values(tmp_path):
     ms.save_checkpoint(nn.Dense(2, 3), str(tmp_path / "net.ckpt"))
-    kept = ms.load_checkpoint(str(tmp_path / "net.ckpt"))
+    parameters = ms.load_checkpoint(str(tmp_path / "net.ckpt"))
     net = late(lambda: nn.Dense(2, 3, weight_init=Refusing()))
-    assert ms.load_param_into_net(net, kept) in ([], ([], []))
-    np.testing.assert_array_equal(net.weight.asnumpy(), kept["weight"].asnumpy())
+    assert ms.load_param_into_net(net, parameters) in ([], ([], []))
+    np.testing.assert_array_equal(net.weight.asnumpy(), parameters["weight"].asnumpy())
 
 
 class Refusing(ms.common.initializer.Initializer):

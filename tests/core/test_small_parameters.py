@@ -23,7 +23,7 @@ class Counting(nn.Cell):
         return self.large.sum()
 
 
-def ran(steps=3):
+def run_steps(steps=3):
     net = Counting()
     outs = [float(net(Tensor(np.float32(i + 1))).asnumpy()) for i in range(steps)]
     return net, [*outs, *(float(p.asnumpy()) for p in net.counts)]
@@ -31,7 +31,7 @@ def ran(steps=3):
 
 def test_what_is_small_is_lent_and_the_rest_given(gpu):
     context.set_context(mode=context.GRAPH_MODE)
-    net, _ = ran(1)
+    net, _ = run_steps(1)
     before = [p._array for p in (net.large, *net.counts)]
     net(Tensor(np.float32(2)))
     assert [a.is_deleted() for a in before] == [True, False, False, False]
@@ -39,15 +39,15 @@ def test_what_is_small_is_lent_and_the_rest_given(gpu):
 
 def test_numbers_are_those_of_a_program_that_gives_all(request):
     context.set_context(mode=context.GRAPH_MODE)
-    _, wanted = ran()
+    _, expected = run_steps()
     request.getfixturevalue("gpu")
-    _, found = ran()
-    assert found == wanted
+    _, result = run_steps()
+    assert result == expected
 
 
 def test_such_a_program_is_lowered_and_shows_its_memory_like_any(gpu):
     context.set_context(mode=context.GRAPH_MODE)
-    net, _ = ran(2)
+    net, _ = run_steps(2)
     (program,) = [entry[0].program for entry in net._programs.table.values()]
     assert "Counting" in program.compiled().as_text() and program.calls == 2
 

@@ -1,6 +1,6 @@
-"""What is put into a part of a Tensor, ``x[0][1] = 5``, reaches the Tensor: in GRAPH mode, and in MindSpore 2.
+"""An assignment into a slice of a Tensor, ``x[0][1] = 5``, reaches the Tensor: in GRAPH mode, and in MindSpore 2.
 
-What is expected is what numpy does, as MindSpore 2.7.1 does.
+The expected values are those of numpy, as in MindSpore 2.7.1.
 """
 
 import gc
@@ -73,8 +73,8 @@ def of_mindspore2():
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_a_graph_puts_it_into_the_tensor(form):
-    found = ms.ms_function(form)(Tensor(START))
-    np.testing.assert_array_equal(found.asnumpy(), form(START.copy()))
+    result = ms.ms_function(form)(Tensor(START))
+    np.testing.assert_array_equal(result.asnumpy(), form(START.copy()))
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)

@@ -58,8 +58,8 @@ def classes(root=nn.Cell):
 
 
 def test_every_class_with_parts_is_tried():
-    held = {cls.__name__ for cls in classes() if any(isinstance(v, LazyAttribute) for v in vars(cls).values())}
-    assert {name for name in held if not name.startswith("_")} <= set(MADE)
+    lazy_classes = {cls.__name__ for cls in classes() if any(isinstance(v, LazyAttribute) for v in vars(cls).values())}
+    assert {name for name in lazy_classes if not name.startswith("_")} <= set(MADE)
 
 
 @pytest.mark.parametrize("name", sorted(MADE))
@@ -106,8 +106,8 @@ class OwnConv(nn.Conv2d):
 
 class OwnNorm(nn.Norm):
     def construct(self, x):
-        found = self.sqrt(self.reduce_sum(x * x, self.axis))
-        return found if self.keep_dims else self.squeeze(found)
+        result = self.sqrt(self.reduce_sum(x * x, self.axis))
+        return result if self.keep_dims else self.squeeze(result)
 
 
 IDS = Tensor([[1, 0], [4, 2]], ms.int32)
@@ -140,9 +140,9 @@ def test_a_convolution_without_bias_has_what_adds_one(mode):
     net = OwnConv(2, 3, 1)
     plain = net.conv2d(Tensor(np.ones((1, 2, 2, 2), np.float32)), net.weight).asnumpy()
     net.extra = Parameter(Tensor([1.0, 2.0, 3.0]), name="extra")
-    found = net(Tensor(np.ones((1, 2, 2, 2), np.float32))).asnumpy()
+    result = net(Tensor(np.ones((1, 2, 2, 2), np.float32))).asnumpy()
     np.testing.assert_allclose(
-        found - plain, np.broadcast_to(np.array([1, 2, 3]).reshape(3, 1, 1), (1, 3, 2, 2)), rtol=1e-6
+        result - plain, np.broadcast_to(np.array([1, 2, 3]).reshape(3, 1, 1), (1, 3, 2, 2)), rtol=1e-6
     )
 
 

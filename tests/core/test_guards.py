@@ -211,10 +211,10 @@ ACTIVATIONS = {}
 
 @pytest.mark.parametrize("place", ("global", "closure"))
 def test_a_hook_that_keeps_an_output_of_a_graph_is_named_with_its_layer_and_the_mode_that_has_values(place):
-    kept = ACTIVATIONS if place == "global" else {}
+    store = ACTIVATIONS if place == "global" else {}
 
     def keep(cell, inputs, output):
-        kept["first"] = output
+        store["first"] = output
 
     def keep_in_global(cell, inputs, output):
         ACTIVATIONS["first"] = output
@@ -224,7 +224,7 @@ def test_a_hook_that_keeps_an_output_of_a_graph_is_named_with_its_layer_and_the_
     said = r"the hook 'keep\w*' of '1' \(Tanh\).*PYNATIVE mode.*%%mindspore -m pynative.*handle\.remove\(\)"
     with pytest.raises(TypeError, match=said):
         net(X)
-    assert not kept
+    assert not store
     handle.remove()
     net(X)
 
@@ -244,15 +244,15 @@ def test_a_tensor_of_the_graph_kept_in_a_list_is_refused_and_taken_out():
 
 def test_a_local_list_keeps_tensors():
     def collect(x):
-        found = []
+        results = []
 
         def add(y):
-            found.append(y)
-            return len(found)
+            results.append(y)
+            return len(results)
 
         add(x)
         add(x * 2)
-        return found[0] + found[1]
+        return results[0] + results[1]
 
     assert ms.ms_function(collect)(X).asnumpy() == 3
 

@@ -38,33 +38,35 @@ def id_of(case):
     return f"{op.__name__}-{type(other).__name__}-{getattr(other, 'dtype', '')}-{np.shape(other)}"
 
 
-def each_way(op, x, other):
-    """`op` with `other` on the right of x and on its left, and what it has to be equal to: the same of Tensors."""
+def yield_both_sides(op, x, other):
+    """Yield `op` with `other` on the right of x and on its left, and what it has to be equal to: the same of
+    Tensors."""
     alone = Tensor(other) if np.ndim(other) else other.item()
     for mine, plain in (
         (lambda t: op(t, other), lambda t: op(t, alone)),
         (lambda t: op(other, t), lambda t: op(alone, t)),
     ):
         try:
-            wanted = plain(x)
+            expected = plain(x)
         except Exception as error:
             with pytest.raises(type(error)):
                 mine(x)
         else:
-            yield mine, plain, wanted
+            yield mine, plain, expected
 
 
-def same(mine, plain, x, wanted):
+def check_equal(mine, plain, x, expected):
     got = mine(x)
-    assert type(got) is Tensor and got.dtype == wanted.dtype
-    np.testing.assert_array_equal(got.asnumpy(), wanted.asnumpy())
-    if x.dtype == ms.float32 and wanted.is_floating_point():
+    assert type(got) is Tensor and got.dtype == expected.dtype
+    np.testing.assert_array_equal(got.asnumpy(), expected.asnumpy())
+    if x.dtype == ms.float32 and expected.is_floating_point():
         grad = ops.GradOperation()
         np.testing.assert_array_equal(grad(mine)(x).asnumpy(), grad(plain)(x).asnumpy())
 
 
 def kind_of(case):
-    """An operator with a scalar or an array of some kind of number; its width and its shape are the Tensor's matter."""
+    """Return an operator with a scalar or an array of some kind of number; its width and its shape are the Tensor's
+    matter."""
     op, other = case
     return op, type(other) is np.ndarray, other.dtype.kind
 
@@ -78,8 +80,8 @@ def test_numpy_on_either_side_counts_as_the_number_or_tensor_that_it_is(case):
     op, other = case
     for dtype in (ms.float32, ms.int32):
         x = Tensor(VALUES, dtype)
-        for mine, plain, wanted in each_way(op, x, other):
-            same(mine, plain, x, wanted)
+        for mine, plain, expected in yield_both_sides(op, x, other):
+            check_equal(mine, plain, x, expected)
 
 
 def operators_with(operators, others):
@@ -97,16 +99,16 @@ def operators_with(operators, others):
 def test_numpys_integers_take_part_in_bits(case):
     op, other = case
     x = Tensor([5, 6, 7], ms.int32) if other.dtype != bool else Tensor([True, True, False])
-    for mine, plain, wanted in each_way(op, x, other):
-        same(mine, plain, x, wanted)
+    for mine, plain, expected in yield_both_sides(op, x, other):
+        check_equal(mine, plain, x, expected)
 
 
 @pytest.mark.parametrize("case", operators_with(ARITHMETIC[:-1], LISTS), ids=id_of)
 def test_lists_and_tuples_count_as_tensors_in_arithmetic(case):
     op, other = case
     x = Tensor(VALUES, ms.float32)
-    for mine, plain, wanted in each_way(op, x, other):
-        same(mine, plain, x, wanted)
+    for mine, plain, expected in yield_both_sides(op, x, other):
+        check_equal(mine, plain, x, expected)
 
 
 @pytest.mark.parametrize(
@@ -123,10 +125,10 @@ def test_in_a_graph_numpy_is_a_constant(case):
 
     x = Tensor(VALUES, ms.float32)
     context.set_context(mode=context.GRAPH_MODE)
-    found = Net()(x)
+    result = Net()(x)
     context.set_context(mode=context.PYNATIVE_MODE)
-    for got, wanted in zip(found, Net()(x), strict=True):
-        np.testing.assert_allclose(got.asnumpy(), wanted.asnumpy(), rtol=1e-6)
+    for got, expected in zip(result, Net()(x), strict=True):
+        np.testing.assert_allclose(got.asnumpy(), expected.asnumpy(), rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -164,19 +166,19 @@ def test_numpys_other_functions_take_the_values():
 
 def test_an_array_that_a_tensor_is_added_to_stays_an_array():
     total = np.zeros(2)
-    held = total
+    alias = total
     total += Tensor([1.0, 2.0])
-    assert total is held and total.tolist() == [1.0, 2.0]
+    assert total is alias and total.tolist() == [1.0, 2.0]
     with pytest.raises(TypeError, match="cannot write into a Tensor"):
         np.add(1.0, 2.0, out=Tensor([0.0]))
 
 
 def test_a_sum_that_begins_as_numpys_zero_keeps_the_gradient():
     def total(x):
-        found = np.float32(0)
+        result = np.float32(0)
         for i in range(3):
-            found += x[i] * np.float64(2)
-        return found
+            result += x[i] * np.float64(2)
+        return result
 
     assert ops.GradOperation()(total)(Tensor([1.0, 2.0, 3.0])).asnumpy().tolist() == [2.0, 2.0, 2.0]
 

@@ -47,9 +47,9 @@ def in_mode(mode, function, *inputs):
 def test_a_function_gives_the_same_in_both_modes(function):
     graph = in_mode(context.GRAPH_MODE, ms.ms_function(function), Tensor(X))
     eager = in_mode(context.PYNATIVE_MODE, function, Tensor(X))
-    for found, wanted in zip(graph, eager, strict=True):
-        np.testing.assert_array_equal(found, wanted)
-        assert found.dtype == wanted.dtype
+    for result, expected in zip(graph, eager, strict=True):
+        np.testing.assert_array_equal(result, expected)
+        assert result.dtype == expected.dtype
 
 
 def test_cells_without_such_an_operator_stay_compiled_and_nothing_is_traced_twice(monkeypatch):

@@ -21,16 +21,17 @@ X = Tensor(np.arange(8, dtype=np.float32).reshape(2, 4))
 
 
 @pytest.fixture
-def kept(tmp_path):
-    """The files of this test, in use."""
+def cache(tmp_path):
+    """Yield the files of this test, in use."""
     persistent_cache.use(tmp_path / "compiled")
     yield persistent_cache.in_use()
     persistent_cache.use(None)
 
 
 @pytest.fixture
-def lowered(monkeypatch, kept):
-    """A list of the programs that are lowered from here on: those whose graph has a fingerprint, and is not known."""
+def lowered(monkeypatch, cache):
+    """Return a list of the programs that are lowered from here on: those whose graph has a fingerprint, and is not
+    known."""
     names, table = [], jax_compilation._keys_of_modules
 
     class Watched(type(table)):
@@ -53,7 +54,7 @@ class Net(nn.Cell):
 
 
 def run(net):
-    """The result of a network in GRAPH mode."""
+    """Return the result of a network in GRAPH mode."""
     context.set_context(mode=ms.GRAPH_MODE)
     return net(X).asnumpy()
 
@@ -101,7 +102,7 @@ def test_its_text_can_be_read_all_the_same(lowered):
     assert "fusion" in second.compiled().as_text() or "ENTRY" in second.compiled().as_text()
 
 
-def test_what_stands_for_an_unlowered_program_goes_with_the_network(kept):
+def test_what_stands_for_an_unlowered_program_goes_with_the_network(cache):
     run(Net())
     gc.collect()
     before = len(jax_compilation._unlowered_modules)
@@ -113,15 +114,15 @@ def test_what_stands_for_an_unlowered_program_goes_with_the_network(kept):
     assert len(jax_compilation._unlowered_modules) == before
 
 
-def test_where_the_executable_is_gone_it_is_compiled_anew(kept):
+def test_where_the_executable_is_gone_it_is_compiled_anew(cache):
     first = run(Net())
-    for *_, path in kept.files():
+    for *_, path in cache.files():
         if path.suffix != ".note":
             path.unlink()
-    assert kept.files() and not kept.executables()
-    missed = kept.misses
+    assert cache.files() and not cache.executables()
+    missed = cache.misses
     np.testing.assert_array_equal(run(Net()), first)
-    assert kept.misses > missed
+    assert cache.misses > missed
 
 
 def test_other_code_of_operators_finds_nothing(lowered, monkeypatch):
@@ -164,8 +165,8 @@ GRAPHS = [jax.make_jaxpr(fn)(EXAMPLE) for fn in (_loop, _many, _convolved)]
 
 def test_the_same_function_traced_again_has_the_same_fingerprint():
     for fn in (_loop, _many, _convolved):
-        found = {fingerprint(jax.make_jaxpr(lambda x, fn=fn: fn(x))(EXAMPLE)) for _ in range(2)}
-        assert len(found) == 1 and None not in found
+        results = {fingerprint(jax.make_jaxpr(lambda x, fn=fn: fn(x))(EXAMPLE)) for _ in range(2)}
+        assert len(results) == 1 and None not in results
 
 
 def _otherwise(value):
@@ -185,7 +186,7 @@ def _otherwise(value):
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=["loop", "many", "convolved"])
 def test_every_parameter_of_every_equation_counts(graph):
-    whole, tried = fingerprint(graph), 0
+    fingerprint_of_graph, tried = fingerprint(graph), 0
     for place, eqn in enumerate(graph.jaxpr.eqns):
         for name, value in eqn.params.items():
             other = _otherwise(value)
@@ -193,7 +194,7 @@ def test_every_parameter_of_every_equation_counts(graph):
                 eqns = list(graph.jaxpr.eqns)
                 eqns[place] = eqn.replace(params={**eqn.params, name: other})
                 changed = graph.replace(jaxpr=graph.jaxpr.replace(eqns=eqns))
-                assert fingerprint(changed) not in (whole, None), f"{eqn.primitive}.{name}"
+                assert fingerprint(changed) not in (fingerprint_of_graph, None), f"{eqn.primitive}.{name}"
                 tried += 1
     assert tried >= 3
 
@@ -217,8 +218,8 @@ def test_functions_that_differ_are_told_apart(one, other):
 
 def test_kinds_of_inputs_are_told_apart():
     marks = {
-        fingerprint(jax.make_jaxpr(lambda x: x + x)(given))
-        for given in (EXAMPLE, EXAMPLE[:2], EXAMPLE.astype(jnp.int32), 1.0, np.float64(1.0))
+        fingerprint(jax.make_jaxpr(lambda x: x + x)(example))
+        for example in (EXAMPLE, EXAMPLE[:2], EXAMPLE.astype(jnp.int32), 1.0, np.float64(1.0))
     }
     assert len(marks) == 5 and None not in marks
 
@@ -237,7 +238,7 @@ def test_what_python_or_others_take_part_in_has_no_fingerprint():
     assert fingerprint(object()) is None
 
 
-def test_an_exported_function_is_lowered_however_often_it_was(kept):
+def test_an_exported_function_is_lowered_however_often_it_was(cache):
     def twice(x):
         return jnp.tanh(x) * 2
 

@@ -20,8 +20,8 @@ NUMPY_TYPE = {int: "int32", float: "float32", bool: "bool", mnp.float64: "float6
 @few
 @given(shapes, types, st.sampled_from(["zeros", "ones", "empty"]))
 def test_a_shape_is_filled_with_one_number(shape, dtype, name):
-    found = getattr(mnp, name)(shape, dtype)
-    same(found, np.ones(shape) if name == "ones" else np.zeros(shape), NUMPY_TYPE.get(dtype, dtype))
+    result = getattr(mnp, name)(shape, dtype)
+    same(result, np.ones(shape) if name == "ones" else np.zeros(shape), NUMPY_TYPE.get(dtype, dtype))
     assert getattr(mnp, name)(shape).dtype == ms.float32
 
 
@@ -162,9 +162,9 @@ def test_arrays_of_numpy_become_tensors_alone_and_in_lists():
 def test_a_tensor_is_copied_by_array_and_not_by_asarray():
     x = boxed(numbers((2, 3)))
     assert mnp.asarray(x) is x and mnp.array(x, copy=False) is x
-    for made in (mnp.array(x), mnp.copy(x)):
-        assert made is not x and made.dtype == x.dtype
-        made[0] = 7.0
+    for result in (mnp.array(x), mnp.copy(x)):
+        assert result is not x and result.dtype == x.dtype
+        result[0] = 7.0
         same(x, numbers((2, 3)))
     same(mnp.array(3, ndmin=2), np.array([[3]]), "int32")
     assert mnp.asfarray(x.astype(ms.float64), None).dtype == ms.float64
@@ -175,8 +175,8 @@ def test_a_tensor_is_copied_by_array_and_not_by_asarray():
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), ((2, 3),), ([4],)], ids=repr)
 def test_random_numbers_have_the_shape_and_the_type_asked_for(shape):
     size = (1,) if not shape else tuple(shape[0]) if isinstance(shape[0], (tuple, list)) else shape
-    for made in (mnp.rand(*shape), mnp.randn(*shape)):
-        assert made.shape == size and made.dtype == ms.float32
+    for result in (mnp.rand(*shape), mnp.randn(*shape)):
+        assert result.shape == size and result.dtype == ms.float32
     assert mnp.rand(2, dtype="float16").dtype == ms.float16
     assert mnp.randint(3, 5, size, mnp.int8).dtype == ms.int8
 
@@ -257,9 +257,9 @@ def test_what_does_not_fit_is_refused_by_name(compiled):
     for text, error in REFUSED.items():
         name = text.partition("(")[0]
         call = eval(f"lambda: mnp.{text}")
-        with pytest.raises(error, match=f"(?i){name.replace('_', '_?')}") as told:
+        with pytest.raises(error, match=f"(?i){name.replace('_', '_?')}") as caught:
             ms.jit(call)() if compiled else call()
-        assert str(told.value).endswith("."), text
+        assert str(caught.value).endswith("."), text
 
 
 def test_element_types_meet_as_in_mindspore():

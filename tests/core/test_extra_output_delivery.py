@@ -1,4 +1,4 @@
-"""What a program hands over when it has run: nobody waits for it, wherever in the program it stands."""
+"""Extra outputs of a program arrive without a wait, from any position in the program."""
 
 import numpy as np
 import pytest
@@ -58,16 +58,16 @@ def constant(x):
 
 
 @pytest.fixture
-def seen():
-    """{name: value} of the last operator of each name that ran."""
-    found = {}
+def values_by_name():
+    """Yield {name: value} of the last operator of each name that ran."""
+    results = {}
 
     def listen(_, name, tensor, ran):
         if ran is None or ran:
-            found[name] = float(tensor.asnumpy())
+            results[name] = float(tensor.asnumpy())
 
     remove = debug.on_summary(listen)
-    yield found
+    yield results
     remove()
 
 
@@ -83,27 +83,29 @@ def mode(request):
     ("place", "value"),
     [(straight, 4.0), (twice, 4.0), (loop, 16.0), (branch, 6.0), (branch_in_loop, 4.0), (constant, 5.0)],
 )
-def test_a_value_is_handed_over_from_anywhere_in_a_program_and_from_within_its_gradient(mode, seen, place, value):
+def test_a_value_is_handed_over_from_anywhere_in_a_program_and_from_within_its_gradient(
+    mode, values_by_name, place, value
+):
     class Net(nn.Cell):
         def construct(self, x):
             return place(x)
 
     x = Tensor(np.float32(2))
     for called in (Net(), ops.GradOperation()(Net()), jit(place)):
-        seen.clear()
+        values_by_name.clear()
         called(x).asnumpy()
-        assert seen == {"seen": value}
+        assert values_by_name == {"seen": value}
 
 
 @pytest.mark.parametrize("mode", [context.GRAPH_MODE], indirect=True)
-def test_no_call_waits_for_what_it_hands_over(mode, seen):
+def test_no_call_waits_for_what_it_hands_over(mode, values_by_name):
     for place in (straight, loop, branch, branch_in_loop):
         program = compiling.program_of(jit(place), Tensor(np.float32(2)))
         assert program.sown and not program.prints and not program.jaxpr.effects
 
 
 @pytest.mark.parametrize("mode", [context.GRAPH_MODE], indirect=True)
-def test_what_is_computed_again_for_a_gradient_is_handed_over_once(mode, seen):
+def test_what_is_computed_again_for_a_gradient_is_handed_over_once(mode, values_by_name):
     net = nn.SequentialCell(nn.Tanh())
 
     class Net(nn.Cell):
@@ -117,15 +119,15 @@ def test_what_is_computed_again_for_a_gradient_is_handed_over_once(mode, seen):
     assert len(program.sown) == 1
 
 
-def test_the_lanes_of_a_vmap_are_seen_one_after_the_other(mode, seen):
+def test_the_lanes_of_a_vmap_are_seen_one_after_the_other(mode, values_by_name):
     ops.vmap(straight)(Tensor(np.float32([1, 2, 3]))).asnumpy()
-    assert seen == {"seen": 6.0}
+    assert values_by_name == {"seen": 6.0}
 
 
 @pytest.mark.parametrize("mode", [context.PYNATIVE_MODE], indirect=True)
-def test_a_function_is_seen_under_a_gradient_of_pynative_mode(mode, seen):
+def test_a_function_is_seen_under_a_gradient_of_pynative_mode(mode, values_by_name):
     assert float(ops.GradOperation()(jit(loop))(Tensor(np.float32(2)))) == 32.0
-    assert seen == {"seen": 16.0}
+    assert values_by_name == {"seen": 16.0}
 
 
 @pytest.mark.parametrize("mode", [context.GRAPH_MODE], indirect=True)
@@ -140,9 +142,9 @@ def test_a_training_step_writes_over_its_parameters_although_it_hands_something_
 
     step = nn.TrainOneStepCell(Loss(), nn.SGD(net.trainable_params(), 0.1))
     x = Tensor(np.ones((1, 2), np.float32))
-    losses, found = [], []
+    losses, results = [], []
     step(x)
-    remove = debug.on_summary(lambda _, name, tensor, ran: found.append(float(tensor.asnumpy())))
+    remove = debug.on_summary(lambda _, name, tensor, ran: results.append(float(tensor.asnumpy())))
     losses.append(float(step(x)))
     old = net.weight._get_stored_array()
     losses.append(float(step(x)))
@@ -152,7 +154,7 @@ def test_a_training_step_writes_over_its_parameters_although_it_hands_something_
     remove()
     step(x)
     assert old.is_deleted()
-    assert found == losses and monitor.recording.steps
+    assert results == losses and monitor.recording.steps
 
 
 def test_a_graph_without_anything_to_hand_over_stays_the_same_object():

@@ -39,7 +39,7 @@ class Made(nn.Cell):
         return x + 1.0
 
 
-def called(kept, x):
+def call_cell(kept, x):
     return Made(kept)(x)
 
 
@@ -52,7 +52,7 @@ class Net(nn.Cell):
         if self.place == "straight":
             return Made(self.make(x))(x)
         if self.place == "function":
-            return called(self.make(x), x)
+            return call_cell(self.make(x), x)
         if self.place == "gradient":
             return ops.GradOperation()(Made(self.make(x)))(x)
         if self.place == "python loop":
@@ -76,11 +76,11 @@ class Net(nn.Cell):
 @pytest.mark.parametrize("kept", sorted(KEPT))
 def test_both_modes_compute_the_same_and_one_program_serves(kept, place):
     net = Net(KEPT[kept], place)
-    found = []
+    results = []
     for mode in (context.PYNATIVE_MODE, context.GRAPH_MODE):
         context.set_context(mode=mode)
-        found.append([net(Tensor(x)).asnumpy() for x in ([0.5, 1.0, 2.0], [-1.0, -0.5, -3.0], [0.25, 1.0, 2.0])])
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-6)
+        results.append([net(Tensor(x)).asnumpy() for x in ([0.5, 1.0, 2.0], [-1.0, -0.5, -3.0], [0.25, 1.0, 2.0])])
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-6)
     assert len(net._programs.table) == 1
 
 
