@@ -38,6 +38,10 @@ KINDS.register(P.ExpandDims, P.Concat, P.Stack, P.Unstack, P.Split, P.StridedSli
 _ROUTES_OF_XLA = ("convert_element_type", "reshape", "broadcast_in_dim", "squeeze", "transpose", "slice", "concatenate")
 
 
+class _MissingRule(Exception):
+    """Raised while relevance is distributed. The message names the node."""
+
+
 def compute_relevance(source: Source, inputs: list[Any], indices: Any, epsilon: Any, rule: str) -> tuple[Any, Any]:
     """Return (relevance of the source, scores).
 
@@ -91,7 +95,7 @@ def _make_refusal(point: Point) -> Callable[[Any], Any]:
     def backward(_, cotangent):
         if isinstance(cotangent, SymbolicZero):
             return (None,)
-        raise ValueError(
+        raise _MissingRule(
             f"LRP has no rule for {place_of_node(point.node)}. Explain the scores before it, select a node behind it "
             "with `node=`, or use another method, such as 'integrated_gradients'."
         )
@@ -147,7 +151,7 @@ class _Distribution:
         """Return the relevance of each activation."""
         kind = KINDS.named(self._node.op)
         if kind in ("convolution", "dense", "scale") and len(self._activations) > 1:
-            raise ValueError(
+            raise _MissingRule(
                 f"LRP has no rule for a product of two activations: {place_of_node(self._node)}. Select a node behind "
                 "it with `node=`, or use another method, such as 'integrated_gradients'."
             )
@@ -219,4 +223,7 @@ def run_relevance(call: Call, rule: str = "epsilon", epsilon: float = 1e-6) -> t
     def compute(source, inputs, indices, epsilon):
         return compute_relevance(source, inputs, indices, epsilon, rule)
 
-    return call.run(("relevance", rule), compute, np.float32(epsilon))
+    try:
+        return call.run(("relevance", rule), compute, np.float32(epsilon))
+    except _MissingRule as error:  # without the trace of JAX that it was raised in
+        raise ValueError(str(error)) from None
