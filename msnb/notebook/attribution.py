@@ -56,7 +56,8 @@ class ViewedAttribution(Attribution):
         picture = _convert_to_picture(self.inputs[index])
         height, width = picture.shape[:2]
         scale = max(1, round(_SIDE / width))
-        grey = picture.mean(axis=2, keepdims=True).repeat(3, axis=2) * 0.45 + 0.55 * 255  # lighter, so that colours show
+        # lighter than the picture, so that the colours are visible
+        grey = picture.mean(axis=2, keepdims=True).repeat(3, axis=2) * 0.45 + 0.55 * 255
         overlay = _blend(grey, _resize(self.map[index], (height, width)))
         caption = self._describe_example(index)
         images = png(picture, scale, index, _MOST, f"input {index}")

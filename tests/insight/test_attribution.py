@@ -1,4 +1,4 @@
-"""`msnb.attribute`: properties of the methods, nodes in loops and branches, errors, and a network that stays as it is."""
+"""`msnb.attribute`: properties of the methods, nodes in loops and branches, errors, display, an unchanged network."""
 
 import numpy as np
 import pytest

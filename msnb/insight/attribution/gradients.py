@@ -1,6 +1,5 @@
 """Attributions that are gradients of a score: plain, and with another rule at the ReLU nodes."""
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -31,7 +30,7 @@ def list_relu_points(source: Source) -> list[Point]:
     return source.network.list_points_of_operators(RELU_OPERATORS)
 
 
-def _make_modified_relu(point: Point, rule: str) -> Callable[..., Any]:
+def _make_modified_relu(point, rule):
     """Return a ReLU whose gradient lets positive gradients pass only.
 
     Guided backpropagation also has the derivative of ReLU; deconvolution ignores the input.

@@ -5,7 +5,6 @@ gives each of them its share of the result. An activation function passes releva
 move elements have the same rule for relevance as for gradients.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -18,7 +17,6 @@ from msnb.core.operator.rule_table import RuleTable
 from msnb.core.support.type_promotion import is_inexact
 from msnb.insight.attribution.traced_network import Call, Source
 from msnb.insight.debugger.names import place_of_node
-from msnb.insight.instrument import Point
 from msnb.ir.anf import CNode
 from msnb.ops import operations as P
 
@@ -85,7 +83,7 @@ def _collect_nodes_before_bias(points):
     return {number for number, kinds in readers.items() if kinds == ["bias"]}
 
 
-def _make_refusal(point: Point) -> Callable[[Any], Any]:
+def _make_refusal(point):
     """Return the identity. A relevance that reaches it raises an error."""
 
     @jax.custom_vjp
@@ -104,7 +102,7 @@ def _make_refusal(point: Point) -> Callable[[Any], Any]:
     return refuse
 
 
-def _make_operator(point: Point, rule: str, epsilon: Any) -> Callable[..., Any]:
+def _make_operator(point, rule, epsilon):
     """Return the operator of a node as a function whose gradient distributes relevance."""
     node, slot = point.node, point.slot
 

@@ -102,9 +102,9 @@ def run_smooth_gradient(call: Call, samples: int = 25, noise: float = 0.15, seed
     if isinstance(noise, bool) or not isinstance(noise, (int, float)) or not noise >= 0:
         raise ValueError(f"'noise' should be a number of at least 0, but got {noise!r}.")
     value, spread, scores = call.run("samples", _prepare_samples, np.float32(noise))
-    total, seed = np.zeros(value.shape, np.float32), np.uint32(seed % 2**32)
+    total = np.zeros(value.shape, np.float32)
     for number in np.arange(samples, dtype=np.uint32):
-        total = call.run("sample", _add_sample, total, value, spread, seed, number)
+        total = call.run("sample", _add_sample, total, value, spread, np.uint32(seed % 2**32), number)
     return np.asarray(total) / samples, scores
 
 
