@@ -14,11 +14,6 @@ RELU_OPERATORS = ("ReLU", "ReLU6")
 RULES = ("guided", "deconvolution")
 
 
-def compute_gradient(source: Source, inputs: list[Any], indices: Any) -> tuple[Any, Any]:
-    """Return (gradient of the scores with respect to the source, scores)."""
-    return source.differentiate(source.read(inputs), inputs, indices)
-
-
 def compute_modified_gradient(source: Source, inputs: list[Any], indices: Any, rule: str) -> tuple[Any, Any]:
     """Return (gradient, scores) with the rule of guided backpropagation or of deconvolution at the ReLU nodes."""
     operators = {point: _make_modified_relu(point, rule) for point in list_relu_points(source)}
@@ -54,7 +49,7 @@ def _make_modified_relu(point, rule):
 
 def run_gradient(call: Call) -> tuple[Any, Any]:
     """Return (gradient, scores) of a call."""
-    return call.run("gradient", compute_gradient)
+    return call.differentiate(call.read_value())
 
 
 def run_modified_gradient(call: Call, rule: str) -> tuple[Any, Any]:

@@ -388,5 +388,20 @@ class Call:
         form = self.network.compile((key, source.key), lambda: lambda *arrays: compute(source, *arrays))
         return form(self.inputs, self.indices, *numbers)
 
+    def read_value(self) -> np.ndarray:
+        """Return the value of the source."""
+        if self.source.point is None:
+            return self.attributed.asnumpy()
+        return np.asarray(self.run("read", lambda source, inputs, indices: source.read(inputs)))
+
+    def differentiate(self, value: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return (gradient of the scores at a value of the source, scores); it is the same program for all values."""
+        gradient, scores = self.run("gradient", _differentiate_at, value)
+        return np.asarray(gradient, np.float32), np.asarray(scores)
+
+
+def _differentiate_at(source, inputs, indices, value):
+    return source.differentiate(value, inputs, indices)
+
 
 _traced: "WeakKeyDictionary[Any, TracedNetwork]" = WeakKeyDictionary()  # program -> its graph and compiled functions
