@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import msnb
 from msnb import Tensor, context, log, nn, ops
 from msnb.insight.attribution import METHODS, grad_cam, gradient, modified_relu_gradient
+from msnb.interventions import zero
 
 
 def draw(*shape, seed=7):
@@ -180,6 +181,23 @@ def test_the_name_of_a_cell_selects_its_last_node():
     assert result.node.endswith("BiasAdd")
     by_query = msnb.attribute(net, Tensor(IMAGES), target=TARGETS, node="scope:conv op:BiasAdd")
     np.testing.assert_array_equal(result.values, by_query.values)
+
+
+def test_a_cell_that_runs_twice_means_its_last_run():
+    net = set_weights(NET, 1)
+    result = msnb.attribute(net, Tensor(IMAGES), target=TARGETS, node="relu")
+    assert result.values.shape == (3, 6)
+    of_dense = msnb.attribute(net, Tensor(IMAGES), target=TARGETS, node="op:ReLU shape:3x6")
+    np.testing.assert_array_equal(result.values, of_dense.values)
+
+
+def test_an_intervention_is_explained():
+    net = set_weights(NET, 1)
+    before = gradient(net, IMAGES, TARGETS)
+    with msnb.intervene(net, {"op:Conv2D": zero()}):
+        assert not gradient(net, IMAGES, TARGETS).any()
+    np.testing.assert_array_equal(gradient(net, IMAGES, TARGETS), before)
+    assert before.any()
 
 
 def test_gradient_of_a_node_is_that_of_the_rest_of_the_network():
