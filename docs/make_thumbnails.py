@@ -33,8 +33,9 @@ def list_pictures(path):
         is_tagged = "thumbnail" in cell["metadata"].get("tags", [])
         for output in cell.get("outputs", []):
             data = output.get("data", {})
-            if "image/png" in data:
-                pictures.append((is_tagged, "data:image/png;base64," + "".join(data["image/png"]).replace("\n", "")))
+            for kind in ("image/png", "image/jpeg"):
+                if kind in data:
+                    pictures.append((is_tagged, f"data:{kind};base64," + "".join(data[kind]).replace("\n", "")))
             for address in re.findall(r'<img[^>]*?src="(data:image/svg[^"]*)"', "".join(data.get("text/html", ""))):
                 pictures.append((is_tagged, unescape(address)))
     return pictures
@@ -42,7 +43,7 @@ def list_pictures(path):
 
 def draw(page, address):
     """Return a picture as WebP of 320 x 200 pixels."""
-    place, style = PLOT if address.startswith("data:image/png") else VIEW
+    place, style = VIEW if address.startswith("data:image/svg") else PLOT
     page.set_content(FRAME.format(place, address.replace("'", "%27"), style))
     page.wait_for_function("document.images[0].complete && document.images[0].naturalWidth > 0")
     pixels = cv2.imdecode(np.frombuffer(page.screenshot(), np.uint8), cv2.IMREAD_COLOR)

@@ -46,8 +46,9 @@ def export(
         inputs (Union[Tensor, Number, bool, None, tuple, list, dict]): Example inputs. The file is written for the
             shapes and types of their Tensors. Numbers, bools and None become constants in it.
         file_name (str): File to write; the ending of the format is added where it is missing.
-        file_format (str): ``"MINDIR"``, which MindSpore's `load` and `nn.GraphCell` run; ``"ONNX"``; ``"STABLEHLO"``,
-            which `jax.export` runs. ``"AIR"``, Ascend's format, raises an error. Default: "AIR".
+        file_format (str): ``"MINDIR"``, which MindSpore's `load` and `nn.GraphCell` run; ``"ONNX"``, which also
+            MindSpore Lite's converter takes: Lite 2.0 refuses the MINDIR of MindSpore 2.7; ``"STABLEHLO"``, which
+            `jax.export` runs. ``"AIR"``, Ascend's format, raises an error. Default: "AIR".
         kwargs (dict): Further options.
 
             - enc_key (bytes): Key of 16, 24 or 32 bytes (16 for SM4) with which the file is encrypted.

@@ -11,10 +11,11 @@ import inspect
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
+import numpy as np
 
 from msnb._util.atomic_file import writing
 from msnb.core.compat.jax_compilation import opened_module
@@ -25,6 +26,7 @@ from msnb.core.program.program_cache import program_of
 from msnb.core.tensor.pytree import flatten
 from msnb.exchange.tracing import evaluating
 from msnb.exchange.unsupported_ops import unsupported_error
+from msnb.formats.stablehlo_gradient import add_gradient, read_gradient
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import name_of, of_program
 from msnb.ir.cost import inner_jaxprs
@@ -41,8 +43,10 @@ _CHECK_TIMEOUT = 120  # Seconds for the check of a file. The import of JAX takes
 _checked_digests: set[bytes] = set()  # digests of files that have passed the check in this process
 _CHECK_SCRIPT = """
 import sys
-from msnb.exchange.stablehlo import deserialized, opened_module
-opened_module(deserialized(sys.stdin.buffer.read()).mlir_module_serialized)
+from msnb.exchange.stablehlo import Artefact, opened_module
+artefact = Artefact(sys.stdin.buffer.read())
+for exported in filter(None, (artefact.exported, artefact.gradient)):
+    opened_module(exported.mlir_module_serialized)
 """
 
 
@@ -68,10 +72,31 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
     flat_args = program.select_inputs(leaves, leaves)
     numbers = {index: x for index, x in enumerate(flat_args) if isinstance(x, float)}
     specs = [spec for index, spec in enumerate(program.example_arguments()[2:]) if index not in numbers]
-    exported = jax.export.export(jax.jit(_bind_weights(program, numbers)), platforms=tuple(platforms))(*specs)
-    data = exported.serialize(vjp_order=1)
+    # Weights are converted to numpy arrays, which JAX embeds as constants. To embed jax.Arrays, JAX would compile a
+    # copy for each shape.
+    weights = [*map(np.asarray, program.jaxpr.consts), *(p.asnumpy() for p in program.params)]
+    fn = _as_function(program, numbers)
+    artefact = _export(_bind_weights(fn, weights, program, numbers), platforms, *specs)
+    outs = [out for out in artefact.out_avals if _is_differentiable(out)]
+    data = bytes(artefact.serialize())
+    if outs and any(map(_is_differentiable, specs)):
+        # JAX's own gradient of an artefact (`vjp_order=1`) contains the weights a second time.
+        gradient = _export(_gradient_of(fn), platforms, [*map(_spec_of, weights)], specs, [*map(_spec_of, outs)])
+        data = add_gradient(data, bytes(gradient.serialize()), weights)
     with writing(file, "wb") as target:
         target.write(data)
+
+
+def _export(fn, platforms, *specs):
+    return jax.export.export(jax.jit(fn), platforms=tuple(platforms))(*specs)
+
+
+def _spec_of(array):
+    return jax.ShapeDtypeStruct(array.shape, array.dtype)
+
+
+def _is_differentiable(array):
+    return jax.numpy.issubdtype(array.dtype, np.inexact)
 
 
 def _check_no_side_effects(program):
@@ -96,32 +121,56 @@ def _calls_python(graph):
     return any(eqn.primitive.name in _CALLBACKS or any(map(_calls_python, inner_jaxprs(eqn))) for eqn in equations)
 
 
-def _bind_weights(program: "Program", numbers: dict[int, float]) -> Any:
-    """Return a program as a function of its Tensor arguments, with Parameters and the arguments in `numbers` as
-    constants.
+def _as_function(program: "Program", numbers: dict[int, float]) -> Callable[..., Any]:
+    """Return a program as a function of its weights, a list of constants and Parameters, and its Tensor arguments. The
+    arguments in `numbers` become constants.
     """
-    # Weights are converted to numpy arrays, which JAX embeds as constants. To embed jax.Arrays, JAX would compile a
-    # copy for each shape.
-    weights = [p.asnumpy() for p in program.params]
-    names = [name.replace(".", "_") for kind, name, *_ in program.inputs if kind == "arg"]
-    count = len(names)
-    names = [name for index, name in enumerate(names) if index not in numbers]
     jaxpr = remove_debug_callbacks(program.jaxpr.jaxpr)  # an artefact cannot call Python
+    constants = len(program.jaxpr.consts)
+    count = sum(kind == "arg" for kind, *_ in program.inputs)
 
-    def fn(*arrays):
+    def fn(weights, *arrays):
         remaining = iter(arrays)
         flat_args = [numbers[index] if index in numbers else next(remaining) for index in range(count)]
-        outs = iter(eval_jaxpr(jaxpr, program.jaxpr.consts, *weights, *flat_args))
+        outs = iter(eval_jaxpr(jaxpr, weights[:constants], *weights[constants:], *flat_args))
         return tuple(
             [next(outs) if constant is None else jax.numpy.asarray(constant[0]) for constant in program.results.static]
         )
 
-    fn.__name__ = fn.__qualname__ = program.name if program.name.isidentifier() else "main"
+    return fn
+
+
+def _bind_weights(fn, weights, program, numbers):
+    """Return `fn` as a function of its Tensor arguments, with their names."""
+
+    def bound(*arrays):
+        return fn(weights, *arrays)
+
+    bound.__name__ = bound.__qualname__ = program.name if program.name.isidentifier() else "main"
+    names = [name.replace(".", "_") for kind, name, *_ in program.inputs if kind == "arg"]
+    names = [name for index, name in enumerate(names) if index not in numbers]
     if all(map(str.isidentifier, names)) and len(set(names)) == len(names):
-        fn.__signature__ = inspect.Signature(
+        bound.__signature__ = inspect.Signature(
             [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
         )
-    return fn
+    return bound
+
+
+def _gradient_of(fn):
+    """Return the function of the weights, the arguments and the gradients of floating point results that returns the
+    gradients of the floating point arguments.
+    """
+
+    def gradient(weights, arrays, gradients):
+        def differentiable_results(*floats):
+            remaining = iter(floats)
+            args = [next(remaining) if _is_differentiable(array) else array for array in arrays]
+            return [out for out in fn(weights, *args) if _is_differentiable(out)]
+
+        _, pull_back = jax.vjp(differentiable_results, *filter(_is_differentiable, arrays))
+        return pull_back(gradients)
+
+    return gradient
 
 
 # ---------------------------------------------------------------------- reading
@@ -132,7 +181,39 @@ def look(file: str) -> FuncGraph:
     Raises:
         ValueError: If the file is not a StableHLO artefact.
     """
-    return _read_graph(_load_artefact(file), _get_file_stem(file))
+    return _read_graph(_load_artefact(file).exported, _get_file_stem(file))
+
+
+class Artefact:
+    """A function in a StableHLO file, and its gradient.
+
+    Damaged bytes can crash the process; `_load_artefact` checks them first.
+
+    Args:
+        data (bytes): The file.
+
+    Attributes:
+        exported (Exported): The function.
+        gradient (Exported): Its gradient, which takes the weights as arguments. None if the file has no such program:
+            files of `jax.export` contain the gradient in `exported`.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self.exported = deserialized(data)
+        appended = read_gradient(data)
+        self.gradient = None if appended is None else deserialized(appended[0])
+        self._weights = () if appended is None else appended[1]
+        self.call = self.exported.call if appended is None else self._as_differentiable()
+
+    def _as_differentiable(self):
+        call = jax.custom_vjp(self.exported.call)
+        call.defvjp(lambda *arrays: (self.exported.call(*arrays), arrays), self._pull_back)
+        return call
+
+    def _pull_back(self, arrays, gradients):
+        gradients = [g for g, out in zip(gradients, self.exported.out_avals, strict=True) if _is_differentiable(out)]
+        results = iter(self.gradient.call(self._weights, list(arrays), gradients))
+        return tuple([next(results) if _is_differentiable(array) else None for array in arrays])
 
 
 class StableHLOCell(Cell):
@@ -142,15 +223,15 @@ class StableHLOCell(Cell):
         graph (FuncGraph): The operations of the file.
     """
 
-    def __init__(self, exported: "jax.export.Exported", name: str) -> None:
+    def __init__(self, artefact: Artefact, name: str) -> None:
         super().__init__(auto_prefix=False)
-        self.graph = _read_graph(exported, name)
-        self._artefact = _ArtefactCall(exported, name)
+        self.graph = _read_graph(artefact.exported, name)
+        self._artefact = _ArtefactCall(artefact, name)
 
     @property
     def argument_names(self) -> list[str]:
         """Names of the inputs."""
-        return [node.name for node in self.graph.parameters[-len(self._artefact.exported.in_avals) :]]
+        return [node.name for node in self.graph.parameters[-len(self._artefact.artefact.exported.in_avals) :]]
 
     def construct(self, *inputs: Any) -> Any:
         return self._artefact(*inputs)
@@ -159,13 +240,13 @@ class StableHLOCell(Cell):
 class _ArtefactCall(PrimitiveWithInfer):
     """A JAX primitive that calls a StableHLO artefact."""
 
-    def __init__(self, exported, name):
+    def __init__(self, artefact, name):
         super().__init__(name)
-        self.add_prim_attr("artefact", hashlib.sha256(exported.mlir_module_serialized).hexdigest()[:16])
-        self.exported = exported
+        self.add_prim_attr("artefact", hashlib.sha256(artefact.exported.mlir_module_serialized).hexdigest()[:16])
+        self.artefact = artefact
 
     def check_inputs(self, arrays):
-        specs = self.exported.in_avals
+        specs = self.artefact.exported.in_avals
         if len(arrays) != len(specs):
             raise TypeError(f"For '{self.name}', {len(specs)} inputs are taken, but got {len(arrays)}.")
         for index, (array, aval) in enumerate(zip(arrays, specs, strict=True)):
@@ -177,7 +258,7 @@ class _ArtefactCall(PrimitiveWithInfer):
         return None, None
 
     def kernel(self, *arrays):
-        out = self.exported.call(*arrays)
+        out = self.artefact.call(*arrays)
         return out[0] if isinstance(out, (tuple, list)) and len(out) == 1 else out
 
 
@@ -185,7 +266,7 @@ def load_stablehlo(file: str) -> StableHLOCell:
     """Load a network from a StableHLO artefact, which `export` and `jax.export` write.
 
     The Cell runs the artefact as one operation. The weights are constants of the artefact. Gradients with respect to
-    the inputs are available if the artefact contains them.
+    the inputs are available if the file contains them, as the files of `export` do.
 
     Args:
         file (str): Path of the file.
@@ -198,13 +279,14 @@ def load_stablehlo(file: str) -> StableHLOCell:
         ValueError: If the file is not an artefact, or if it was not exported for this platform.
         ImportError: If flatbuffers is not installed.
     """
-    exported = _load_artefact(file)
+    artefact = _load_artefact(file)
+    exported = artefact.exported
     if _platform_index(exported) is None:
         raise ValueError(
             f"'{file}' was exported for {', '.join(exported.platforms)}, and this is {jax.default_backend()}; export "
             "it anew with this platform among 'platforms'."
         )
-    return StableHLOCell(exported, _get_file_stem(file))
+    return StableHLOCell(artefact, _get_file_stem(file))
 
 
 def _platform_index(exported):
@@ -236,7 +318,7 @@ def _load_artefact(file):
     if digest not in _checked_digests:
         _check_artefact_in_subprocess(file, data)
         _checked_digests.add(digest)
-    return deserialized(data)
+    return Artefact(data)
 
 
 def _check_artefact_in_subprocess(file, data):

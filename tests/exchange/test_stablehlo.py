@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import jax
 import numpy as np
 import pytest
 
@@ -78,6 +79,58 @@ def test_loaded_cell_has_a_gradient(artefact, mode):
     grad = ops.GradOperation()
     actual, expected = (grad(lambda x, f=f: f(x)[0])(Tensor(X)).asnumpy() for f in (cell, net))
     np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_weights_are_stored_once(tmp_path, without_file_check):
+    net, file = nn.Dense(300, 300), tmp_path / "net.stablehlo"
+    x = Tensor(np.random.default_rng(0).standard_normal((2, 300)).astype(np.float32))
+    ms.export(net, x, file_name=str(file), file_format="STABLEHLO")
+    size = sum(p.asnumpy().nbytes for p in net.get_parameters())
+    assert size < file.stat().st_size < 1.05 * size
+    cell, grad = ms.load_stablehlo(str(file)), ops.GradOperation()
+    np.testing.assert_allclose(grad(cell)(x).asnumpy(), grad(net)(x).asnumpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_artefact_with_its_own_gradient_loads(tmp_path, without_file_check):
+    exported = jax.export.export(jax.jit(lambda x, count: (x**3 + count, count)))(X[0, 0], np.int32(3))
+    (tmp_path / "net.stablehlo").write_bytes(exported.serialize(vjp_order=1))
+    cell = ms.load_stablehlo(str(tmp_path / "net.stablehlo"))
+    x, count = Tensor(X[0, 0]), Tensor(3, ms.int32)
+    np.testing.assert_allclose(ops.GradOperation()(lambda x: cell(x, count)[0])(x).asnumpy(), 3 * X[0, 0] ** 2, 1e-6)
+
+
+class Embeds(nn.Cell):
+    """A network with ints among its inputs, its results and its weights, and weights of one repeated value."""
+
+    def __init__(self):
+        super().__init__()
+        self.order = ms.Parameter(Tensor(np.arange(64)[::-1].copy(), ms.int32), requires_grad=False)
+        self.mask = ms.Parameter(Tensor(np.arange(64) % 3 == 0), requires_grad=False)
+        self.table, self.bias = nn.Embedding(64, 8), ms.Parameter(ops.Zeros()((64, 8), ms.float32))
+
+    def construct(self, indices, factor):
+        rows = self.table(self.order[indices]) * factor
+        return ops.select(self.mask[indices], indices, indices + 1), (rows + self.bias[indices]) ** 2
+
+
+def test_ints_have_no_gradient(tmp_path, without_file_check):
+    net, path = Embeds(), str(tmp_path / "net.stablehlo")
+    args = Tensor(np.array([3, 5, 60]), ms.int32), Tensor(np.arange(8), ms.float32)
+    ms.export(net, *args, file_name=path, file_format="STABLEHLO")
+    cell, grad = ms.load_stablehlo(path), ops.GradOperation()
+    for actual, expected in zip(cell(*args), net(*args), strict=True):
+        np.testing.assert_allclose(actual.asnumpy(), expected.asnumpy(), rtol=1e-6)
+    actual, expected = (grad(lambda x, f=f: f(args[0], x)[1])(args[1]).asnumpy() for f in (cell, net))
+    np.testing.assert_allclose(actual, expected, rtol=1e-5)
+
+
+def test_damaged_gradient_raises(artefact, tmp_path):
+    with open(artefact[1], "rb") as file:
+        data = file.read()
+    for content in (data[:-1], data[:16] + b"}" * 8 + data[24:]):
+        (tmp_path / "bad.stablehlo").write_bytes(content)
+        with pytest.raises(ValueError, match="is no StableHLO artefact, or a damaged one"):
+            ms.load_stablehlo(str(tmp_path / "bad.stablehlo"))
 
 
 def test_two_files_with_one_name_are_independent(tmp_path, without_file_check):

@@ -14,7 +14,7 @@ import msnb.alias
 from msnb import Tensor, model_zoo
 from msnb.model_zoo import _load
 from msnb.nn.utils import no_init_parameters
-from msnb.train.weights import align
+from msnb.train.weights import align, rules, save
 from msnb.train.weights.slots import list_slots
 
 GOLDEN = json.loads(gzip.decompress((Path(__file__).parent.parent / "golden" / "model_zoo.json.gz").read_bytes()))
@@ -43,6 +43,38 @@ def test_names_and_shapes_of_torch_load(name):
     assert not align.describe_problems(alignment, arrays, name)
     assert len(alignment.matches) == len(list(net.get_parameters()))
     assert align.GUESSED not in {match.how for match in alignment.matches}
+
+
+SAVED = [name for name in GOLDEN["torch"] if name not in ("gpt2", "transformer", "efficientnet_lite0 of PyPI")]
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_weights_are_saved_with_the_names_of_torch(name, tmp_path):
+    net = create(name, TORCH.get(name, {}))
+    arrays = save._list_torch_arrays(net)
+    shapes = {key: list(array.shape) for key, array in arrays.items()}
+    assert shapes == {
+        key: shape
+        for key, shape in GOLDEN["torch"][name]
+        if not key.startswith("aux") and not key.endswith("num_batches_tracked")
+    }
+    if name in ("resnet18", "mobilenet_v3_small"):
+        msnb.save_weights(net, tmp_path / "net.safetensors", names="torch")
+        table = msnb.load_weights(create(name, {}), tmp_path / "net.safetensors")
+        assert table.is_complete and len(table) == len(shapes)
+
+
+def test_rules_without_an_inverse_raise(tmp_path):
+    with pytest.raises(ValueError, match=r"The rule .*c_attn.* has no inverse"):
+        msnb.save_weights(create("gpt2", TINY), tmp_path / "net.npz", names="torch")
+    assert rules.invert_rules([(r"^a\.(\d+)\.(x|y)", r"\2.b\1."), (r"^c\.", None), (r"^module\.", "")]) == [
+        (r"^(x|y)\.b(\d+)\.", r"a.\2.\1")
+    ]
+    for rule in ((r"a\d", "b"), (r"a(\d)", "b"), (r"a.", "b"), (r"(a)(b)", r"\1")):
+        with pytest.raises(ValueError, match="has no inverse"):
+            rules.invert_rules([rule])
+    with pytest.raises(ValueError, match="no list have no inverse"):
+        rules.invert_rules(str)
 
 
 @pytest.mark.parametrize("name", GOLDEN["mindspore"])

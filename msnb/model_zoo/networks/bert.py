@@ -107,7 +107,7 @@ class Bert(nn.Cell):
         (r"^embeddings\.word_embeddings\.weight$", "bert_embedding_lookup.embedding_table"),
         (r"^embeddings\.position_embeddings\.weight$", "bert_embedding_postprocessor.full_position_embeddings"),
         (r"^embeddings\.token_type_embeddings\.weight$", "bert_embedding_postprocessor.embedding_table"),
-        (r"^embeddings\.", "bert_embedding_postprocessor."),
+        (r"^embeddings\.LayerNorm\.", "bert_embedding_postprocessor.LayerNorm."),
         (r"^encoder\.layer\.", "bert_encoder.layers."),
         (r"\.attention\.self\.(query|key|value)\.", r".attention.attention.\1_layer."),
         (r"\.intermediate\.dense\.", ".intermediate."),

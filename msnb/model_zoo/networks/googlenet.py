@@ -79,7 +79,7 @@ class GoogLeNet(nn.Cell):
         (r"^aux\d\.", None),
         (r"^inception", "block"),
         (r"\.branch4\.1\.", ".b4."),
-        (r"\.branch", ".b"),
+        (r"\.branch([1-3])\.", r".b\1."),
         (r"^fc\.", "classifier."),
     ]
 

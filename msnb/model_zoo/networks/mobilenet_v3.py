@@ -1,7 +1,7 @@
 """MobileNetV3 (Howard et al., 2019: Searching for MobileNetV3)."""
 
 from msnb import nn, ops
-from msnb.model_zoo.networks.layers import make_conv2d
+from msnb.model_zoo.networks.layers import make_conv2d, make_pointwise
 from msnb.model_zoo.networks.variant import choose
 
 __all__ = ["MobileNetV3", "mobilenet_v3_large", "mobilenet_v3_small"]
@@ -115,8 +115,8 @@ class MobileNetV3(nn.Cell):
             in_channels = row[2]
         inner = rows[-1][1]
         cells += [_make_conv(in_channels, inner), make_norm(inner), nn.HSwish(), GlobalMean()]
-        self.features = nn.SequentialCell([*cells, _make_conv(inner, hidden, has_bias=has_bias), nn.HSwish()])
-        self.output = _make_conv(hidden, num_classes, has_bias=True)
+        self.features = nn.SequentialCell([*cells, make_pointwise(inner, hidden, has_bias=has_bias), nn.HSwish()])
+        self.output = make_pointwise(hidden, num_classes, has_bias=True)
         self.flatten = nn.Flatten()
         self.weight_rules = _list_rules(rows)
 
@@ -128,8 +128,7 @@ def _list_rules(rows):
     """Return the rules for torchvision's names. A block there is a sequence; here its Cells have names."""
     last = len(rows) + 1
     rules = [(rf"^features\.{last}\.{index}\.", f"features.{last + 2 + index}.") for index in (0, 1)]
-    rules += [(r"^features\.0\.([01])\.", r"features.\1."), (r"^classifier\.3\.", "output.")]
-    rules += [(r"^classifier\.0\.", f"features.{last + 6}.")]
+    rules += [(r"^classifier\.3\.", "output."), (r"^classifier\.0\.", f"features.{last + 6}.")]
     in_channels = 16
     for number, (_, inner, channels, has_squeeze, *_) in enumerate(rows, 1):
         cells = ["expand"] * (inner != in_channels) + ["conv1"] + ["se"] * has_squeeze + ["conv2"]
@@ -137,7 +136,8 @@ def _list_rules(rows):
             rules.append((rf"^features\.{number}\.block\.{index}\.", f"features.{number + 2}.{cell}."))
         in_channels = channels
     rules += [(r"\.se\.fc", ".se.conv"), (r"\.(expand|conv[12])\.0\.", r".\1.conv.")]
-    return [*rules, (r"\.(expand|conv[12])\.1\.", r".\1.bn.")]
+    rules += [(r"\.(expand|conv[12])\.1\.", r".\1.bn.")]
+    return [*rules, (r"^features\.0\.([01])\.", r"features.\1.")]
 
 
 def mobilenet_v3_large(num_classes: int = 1000, variant: str = "torch") -> MobileNetV3:

@@ -10,6 +10,7 @@ from msnb import nn
 from msnb._checkparam import Validator
 from msnb._util.atomic_file import writing
 from msnb.formats import checkpoint, safetensors
+from msnb.train.weights.rules import apply_rules, invert_rules
 from msnb.train.weights.slots import list_slots
 
 
@@ -17,7 +18,10 @@ def save_weights(net: "nn.Cell", path: str | os.PathLike[str], names: str = "min
     """Write the Parameters of a network to a file. `load_weights` is the way back.
 
     With ``names="torch"`` names and layouts are those of PyTorch for each kind of Cell: `gamma` of BatchNorm is
-    `weight`, kernels of Conv1d have three axes, the packed weight of LSTM becomes `weight_ih_l0` and so on.
+    `weight`, kernels of Conv1d have three axes, the packed weight of LSTM becomes `weight_ih_l0` and so on. A network
+    with the attribute `weight_rules`, such as those of the model zoo, gets the names that its rules translate: those of
+    torchvision, timm or Hugging Face. If the rules also translate names of another source, its attribute `torch_rules`
+    has those for PyTorch.
 
     Args:
         net (Cell): The network.
@@ -26,7 +30,8 @@ def save_weights(net: "nn.Cell", path: str | os.PathLike[str], names: str = "min
 
     Raises:
         TypeError: If `net` is not a Cell.
-        ValueError: If `names` or the ending is another one, or the file cannot hold an element type.
+        ValueError: If `names` or the ending is another one, the file cannot hold an element type, or the rules of the
+            network have no inverse: they split arrays, as those of GPT-2 do.
         OSError: If the file cannot be written.
 
     Examples:
@@ -66,11 +71,21 @@ def save_weights(net: "nn.Cell", path: str | os.PathLike[str], names: str = "min
 def _list_torch_arrays(net):
     """Return the arrays by PyTorch's names, in its layouts."""
     arrays: dict[str, Any] = {}
+    rules = invert_rules(getattr(net, "torch_rules", None) or getattr(net, "weight_rules", None) or [])
     for slot in list_slots(net):
         value = slot.parameter.asnumpy()
         pieces = [value.reshape(slot.shapes[0])] if slot.unpack is None else slot.unpack(value)
-        for name, piece in zip(slot.names, pieces, strict=True):
+        for own_name, piece in zip(slot.names, pieces, strict=True):
+            name = _translate(own_name, slot.parameter.name, rules)
             if name in arrays:
                 raise ValueError(f"For 'save_weights', two Parameters have the name {name!r} in PyTorch.")
             arrays[name] = piece
     return arrays
+
+
+def _translate(name, parameter_name, rules):
+    """Return the name that the inverse rules give to a name of PyTorch's kind, or to the Parameter if they name it."""
+    translated = apply_rules(rules, parameter_name)
+    if translated.rpartition(".")[2] != parameter_name.rpartition(".")[2]:
+        return translated
+    return apply_rules(rules, name)

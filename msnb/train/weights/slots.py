@@ -86,6 +86,8 @@ def _make_slot(cell, path, attribute, parameter):
         name = attribute
     if isinstance(cell, nn.Conv1d | nn.Conv1dTranspose) and attribute == "weight":
         shape = (*shape[:2], shape[3])  # MindSpore's kernel is an image of height 1
+    if getattr(cell, "is_dense_in_torch", False) and attribute == "weight":
+        shape = shape[:2]  # a convolution of 1 x 1
     is_dense = isinstance(cell, nn.Dense) and attribute == "weight"
     return Slot(parameter, path, (_join(path, name),), (shape,), (), is_dense)
 

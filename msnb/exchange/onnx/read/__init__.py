@@ -96,7 +96,8 @@ def cell_of(model: dict[str, Any], folder: Any = None, shapes: Mapping[str, Any]
     def build(kinds, samples):
         return graph_of(model, folder, kinds, samples, needs_all_branches=False)
 
-    return OnnxCell(_build_graph_by_trial_lengths(model, folder, shapes), build, input_types(model, {}, 1))
+    metadata = {pair.get("key", ""): pair.get("value", "") for pair in model.get("metadata_props", ())}
+    return OnnxCell(_build_graph_by_trial_lengths(model, folder, shapes), build, input_types(model, {}, 1), metadata)
 
 
 def _build_graph_by_trial_lengths(model, folder, shapes):

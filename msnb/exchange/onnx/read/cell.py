@@ -1,6 +1,7 @@
 """`OnnxCell`: a GraphCell of an ONNX model, with a graph for each set of input shapes."""
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ class OnnxCell(GraphCell):
         graph (FuncGraph): The graph for the shapes it was loaded with.
         build (Callable): Builds the graph for inputs of other types, and for values of inputs that shapes depend on.
         kinds (dict): {name: TensorType} of the model's inputs.
+        metadata (dict): Texts in the file by name, such as its labels. Default: {}.
+
+    Attributes:
+        metadata (dict): Texts in the file by name.
 
     Inputs:
         The inputs of the model, in its order.
@@ -33,8 +38,15 @@ class OnnxCell(GraphCell):
         ValueError: If an input has another type or number of dimensions than the model declares.
     """
 
-    def __init__(self, graph: FuncGraph, build: Build, kinds: Mapping[str, TensorType]) -> None:
+    def __init__(
+        self,
+        graph: FuncGraph,
+        build: Build,
+        kinds: Mapping[str, TensorType],
+        metadata: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         super().__init__(graph)
+        self.metadata = dict(metadata)
         self._build = build
         self._kinds = dict(kinds)
         self._graphs = {self._get_input_types_key(graph): graph}
