@@ -127,14 +127,14 @@ def order_diverse(candidates: Candidates) -> np.ndarray:
     """Return the indices in the order of k-means++ on gradient embeddings (BADGE, Ash et al. 2020).
 
     The first item has the longest gradient. Each later one is drawn with a probability that grows with the squared
-    distance to the nearest earlier one.
+    distance to the nearest earlier one. The origin counts as an earlier one, so a certain prediction is asked late.
     """
     gradients, features = embed_gradients(candidates.probabilities), candidates.features
     squared_norms = (gradients**2).sum(1) * (features**2).sum(1)
     chosen, nearest = [int(squared_norms.argmax())], squared_norms
-    for step in range(min(_QUEUE, len(features)) - 1):
+    for _ in range(min(_QUEUE, len(features)) - 1):
         distances = measure_gradient_distances(gradients, features, chosen[-1], squared_norms)
-        nearest = distances if step == 0 else np.minimum(nearest, distances)
+        nearest = np.minimum(nearest, distances)
         weights = nearest.copy()
         weights[chosen] = 0
         if weights.sum() == 0:  # all remaining items equal earlier ones

@@ -86,7 +86,10 @@ class LabelKind:
         if any(isinstance(side, bool) or not isinstance(side, numbers.Real) for side in sides):
             raise TypeError(f"For 'answer', left, top, width and height should be numbers, but got {box!r}.")
         left, top, width, height = (round(float(side), 2) for side in sides)
-        if not (left >= 0 and top >= 0 and width > 0 and height > 0) or not np.isfinite([left, top, width, height]).all():
+        if (
+            not (left >= 0 and top >= 0 and width > 0 and height > 0)
+            or not np.isfinite([left, top, width, height]).all()
+        ):
             raise ValueError(f"For 'answer', a box should lie in the picture and have an area, but got {box!r}.")
         return [self._check_class(name), left, top, width, height]
 

@@ -97,7 +97,7 @@ class Learner:
         self._measurement = CurveMeasurement(len(kind.classes), kind.is_multilabel, held_out)
         self._read_answers, self._report = read_answers, report
         self._condition = threading.Condition()
-        self._requested, self._done, self._is_closed = 0, 0, False
+        self._requested, self._done, self._measured, self._is_closed = 0, 0, 0, False
         self._thread = threading.Thread(target=self._run, name="msnb-label", daemon=True)
         self._thread.start()
 
@@ -108,8 +108,8 @@ class Learner:
             self._requested += 1
             self._condition.notify_all()
 
-    def wait(self, timeout: float | None = None) -> None:
-        """Wait for the results of all requests.
+    def wait(self, timeout: float | None = None, with_curve: bool = False) -> None:
+        """Wait for the ranking after all requests, and with `with_curve` for the learning curve, too.
 
         Raises:
             TimeoutError: If that takes longer than `timeout` seconds.
@@ -118,7 +118,12 @@ class Learner:
         with self._condition:
             target = self._requested
             is_done = self._condition.wait_for(
-                lambda: self._done >= target or self.error is not None or self._is_closed, timeout
+                lambda: (
+                    (self._measured if with_curve else self._done) >= target
+                    or self.error is not None
+                    or self._is_closed
+                ),
+                timeout,
             )
         if self.error is not None:
             raise self.error
@@ -146,16 +151,26 @@ class Learner:
                 if self._is_closed:
                     return
                 target = self._requested
+            measure_curve = None
             try:
-                self._learn(target)
+                measure_curve = self._learn()
             except Exception as error:  # reported by `wait` and by the page; the answers are not affected
                 self.error = error
             with self._condition:
                 self._done = target
                 self._condition.notify_all()
+                is_latest = self._requested == target
             self._report()
+            if is_latest:  # the curve can wait until the user does
+                if measure_curve is not None:
+                    measure_curve()
+                with self._condition:
+                    self._measured = target
+                    self._condition.notify_all()
+                self._report()
 
-    def _learn(self, target):
+    def _learn(self):
+        """Update the ranking. Return a function that measures the curve, None if there is nothing to measure."""
         net = self._net
         features = self.features
         if features is None:
@@ -164,20 +179,15 @@ class Learner:
             if net is self._net:
                 self.features = features
         answers = self._read_answers()
-        if self._is_closed:
-            return
-        if answers.train:
-            items = list(answers.train)
-            targets = self.kind.to_targets(list(answers.train.values()))
-            self._head.fit(features[items], targets)
-            self.ranking = self._rank(features, answers, items)
-            self.error = None
-            with self._condition:
-                is_latest = self._requested == target
-            if is_latest:  # the curve can wait until the user does
-                self._measure_curve(features, answers, targets)
-        else:
+        if not answers.train:
             self.ranking, self.curve = None, EMPTY_CURVE
+            return None
+        items = list(answers.train)
+        targets = self.kind.to_targets(list(answers.train.values()))
+        self._head.fit(features[items], targets)
+        self.ranking = self._rank(features, answers, items)
+        self.error = None
+        return lambda: self._measure_curve(features, answers, targets)
 
     def _rank(self, features, answers, items):
         probabilities = self._head.predict(features)

@@ -167,7 +167,9 @@ def _check_picture(array, index):
 def _of_texts(items):
     for index, item in enumerate(items):
         if not isinstance(item, str):
-            raise TypeError(f"For 'label' with kind 'text', item {index} should be a str, but got {type(item).__name__}.")
+            raise TypeError(
+                f"For 'label' with kind 'text', item {index} should be a str, but got {type(item).__name__}."
+            )
     texts = [str(item) for item in items]
     return Pool("texts", texts, [str(index) for index in range(len(texts))])
 
@@ -211,8 +213,13 @@ def _read_dataset(dataset, is_text):
     for row in rows:
         if column is None:
             column = _find_column(row, is_text)
-        items.append(str(row[column]) if is_text else row[column])
+        items.append(_decode_text(row[column]) if is_text else row[column])
     return items
+
+
+def _decode_text(value):
+    text = value.item()
+    return text.decode() if isinstance(text, bytes) else text
 
 
 def _find_column(row, is_text):

@@ -453,6 +453,7 @@ class Session:
         Its `advice` says whether more labels are worth it. It waits until learning has caught up.
         """
         self.wait()
+        self._learner.wait(with_curve=True)
         return self._learner.curve
 
     @property
