@@ -134,7 +134,7 @@ def _write_coco(pool, kind, labels, path):
 
 
 def _write_mindrecord(pool, kind, labels, path):
-    """Write the encoded picture or the text, the name, and the label: a number, numbers, or boxes with their classes."""
+    """Write the encoded picture or the text, the name, and the label. Boxes have a column of their own."""
     content = {"text": {"type": "string"}} if pool.kind == "texts" else {"image": {"type": "bytes"}}
     label_schema = {"type": "int32"} if kind.kind in ("class", "text") else {"type": "int32", "shape": [-1]}
     boxes = {"boxes": {"type": "float32", "shape": [-1, 4]}} if kind.kind == "boxes" else {}

@@ -167,6 +167,11 @@ class Session:
         return self._learner.features_read
 
     @property
+    def is_training(self) -> bool:
+        """True while `train_net` trains the network."""
+        return self._training is not None and self._training.is_alive()
+
+    @property
     def error(self) -> BaseException | None:
         """The error of the last learning, None if there was none."""
         return self._learner.error
@@ -185,7 +190,7 @@ class Session:
     def next(self) -> Item | None:
         """Return the item to label next, None if every item is answered or skipped.
 
-        The same item is returned until it is answered or skipped. Learning goes on in the background, and the item comes
+        The same item is returned until it is answered or skipped. Learning goes on in the background; the item comes
         from its last result.
         """
         with self._lock:
@@ -431,7 +436,7 @@ class Session:
             raise ValueError("For 'train_net', the session should have a network: msnb.label(images, classes, net).")
         if not answers.train:
             raise ValueError("For 'train_net', there should be at least one answer that is not held out.")
-        if self._training is not None and self._training.is_alive():
+        if self.is_training:
             raise RuntimeError("A training of this session is running; session.wait() waits for it.")
         items, targets = list(answers.train), self.kind.to_targets(list(answers.train.values()))
 
