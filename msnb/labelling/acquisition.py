@@ -5,7 +5,7 @@ A strategy gets a `Candidates` and returns one score per item. The item with the
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -238,4 +238,4 @@ def find_strategy(strategy: Any) -> Strategy:
             f"For 'label', 'strategy' should be a name or a function of Candidates that returns scores, but got "
             f"{type(strategy).__name__}."
         )
-    return Strategy(getattr(strategy, "__name__", "function"), strategy)
+    return Strategy(getattr(strategy, "__name__", "function"), cast("Callable[..., np.ndarray]", strategy))

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,9 @@ class _Answered:
 
     def __len__(self) -> int:
         return len(self._items)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return map(self._read, self._items)
 
 
 def to_dataset(pool: Pool, kind: LabelKind, labels: dict[int, Any]) -> Any:
@@ -61,14 +64,12 @@ def export(pool: Pool, kind: LabelKind, labels: dict[int, Any], path: Path, form
     """Write answered items to a file or folder and return its path, see `Session.export`."""
     if format is None:
         format = _SUFFIXES.get(path.suffix.lower())
-    if format not in _SUFFIXES.values():
+    if format is None or format not in _WRITERS:
         raise ValueError(
             f"For 'export', 'path' should end in .csv, .json, .mindrecord or be a folder, or 'format' should be one of "
-            f"{', '.join(_SUFFIXES.values())}, but got {path if format is None else format!r}."
+            f"{', '.join(_WRITERS)}, but got {path if format is None else format!r}."
         )
-    {"csv": _write_csv, "coco": _write_coco, "mindrecord": _write_mindrecord, "imagefolder": _write_folder}[format](
-        pool, kind, labels, path
-    )
+    _WRITERS[format](pool, kind, labels, path)
     return path
 
 
@@ -165,3 +166,11 @@ def _write_mindrecord(pool, kind, labels, path):
 
 def _encode(pool, index):
     return encode_png(pool.picture(index), _UNREDUCED)
+
+
+_WRITERS: dict[str, Callable[..., None]] = {
+    "csv": _write_csv,
+    "coco": _write_coco,
+    "mindrecord": _write_mindrecord,
+    "imagefolder": _write_folder,
+}

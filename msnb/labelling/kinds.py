@@ -73,7 +73,7 @@ class LabelKind:
         return [self._check_box(box) for box in label]
 
     def _check_class(self, name):
-        if isinstance(name, numbers.Integral) and not isinstance(name, bool) and 0 <= name < len(self.classes):
+        if isinstance(name, (int, np.integer)) and not isinstance(name, bool) and 0 <= name < len(self.classes):
             return self.classes[int(name)]
         if not isinstance(name, str) or name not in self.classes:
             raise ValueError(f"For 'answer', the class should be one of {', '.join(self.classes)}, but got {name!r}.")

@@ -238,7 +238,7 @@ class Session:
         return self.kind.classes[int(row.argmax())]
 
     def batch(self, label: str, count: int = 12) -> list[Item]:
-        """Return unanswered items that the classifier most likely predicts as one class, to label them together.
+        """Return unanswered items that are predicted as one class, the most likely first, to label them together.
 
         Args:
             label (str): the class.
@@ -259,8 +259,9 @@ class Session:
                 return []
             is_open = self._is_candidate.copy()
             is_open[[*self._labels, *self._skipped]] = False
-            likely = ranking.probabilities[:, column] * is_open
-            chosen = [int(index) for index in np.argsort(-likely, kind="stable")[:count] if is_open[index]]
+            likely = ranking.probabilities[:, column]
+            is_open &= likely >= 0.5 if self.kind.is_multilabel else ranking.probabilities.argmax(1) == column
+            chosen = [int(index) for index in np.argsort(-likely, kind="stable") if is_open[index]][:count]
             return [self._describe_item(index, "batch") for index in chosen]
 
     def _as_label(self, name):

@@ -23,7 +23,8 @@ window.hear = (message, pictures = []) => {
     for (const act of heard) act(message, views); };
 made.default.render({el: document.getElementById("view"), model: {
     get: name => name === "live" || STATE, on: (name, act) => heard.push(act), off: () => 0,
-    send: async message => { for (const [m, p] of JSON.parse(await window.toKernel(JSON.stringify(message)))) hear(m, p); },
+    send: async message => {
+        for (const [m, p] of JSON.parse(await window.toKernel(JSON.stringify(message)))) hear(m, p); },
 }});</script>"""
 
 
@@ -131,7 +132,7 @@ def test_the_page_is_readable_in_each_width_and_theme(show, images, truth, tmp_p
     view = page.locator(".msnb-label")
     for tab in ("one", "batch", "faults"):
         page.click(f"[data-tab={tab}]")
-        page.wait_for_selector(f'[data-tab={tab}][aria-selected=true]')
+        page.wait_for_selector(f"[data-tab={tab}][aria-selected=true]")
         frames(page)
         page.wait_for_timeout(300)
         assert view.evaluate("view => view.scrollWidth - view.clientWidth") <= 1
@@ -164,7 +165,7 @@ def test_a_suspected_fault_is_corrected(show, images, truth, tmp_path):
     for number in range(50):
         item = session.next()
         session.answer(item, int(truth[item.index] + (number == 25)) % 3)
-        wrong = item.index if number == 25 else None if number < 25 else wrong
+    wrong = list(session.answers)[25]
     page = show(session)
     page.click("[data-tab=faults]")
     page.click(f'[data-fault="{wrong}"]:has-text("change to")')
@@ -230,7 +231,8 @@ def test_a_saved_page_shows_the_accuracy_and_asks_to_run_the_cell(browser, image
 
 
 def test_a_cell_that_runs_again_goes_on_with_its_file(notebook, tmp_path):
-    cell = f"import numpy as np, msnb\nsession = msnb.label(np.zeros((9, 8, 8), np.uint8), ['a', 'b'], keep={str(tmp_path / 'l.csv')!r})"
+    keep = str(tmp_path / "labels.csv")
+    cell = f"import numpy as np, msnb\nsession = msnb.label(np.zeros((9, 8, 8)), ['a', 'b'], keep={keep!r})"
     notebook.shell.parent_header = {"metadata": {"cellId": "one"}}
     notebook.ok(cell, "one")
     notebook.ok("session.answer(session.next(), 'a')")

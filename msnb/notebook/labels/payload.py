@@ -23,7 +23,7 @@ def describe_state(session: Session) -> dict[str, Any]:
         "counts": [counts[name] for name in kind.classes],
         "total": len(session.pool),
         "labelled": len(answers),
-        "keep": str(session.keep),
+        "keep": session.keep.name,
         "strategy": session.strategy.name,
         "features": session.features_description,
         "featuresRead": session.features_read,

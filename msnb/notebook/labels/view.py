@@ -47,8 +47,8 @@ def label(
         classes (Sequence[str]): names of the classes.
         net (Cell): network for the features. Default: None.
         strategy (Union[str, Callable]): the item that is asked next: "least_confident", "margin", "entropy", "bald",
-            "coreset", "diversity", "random", or a function of `msnb.labelling.Candidates` that returns a score per item.
-            Default: "margin".
+            "coreset", "diversity", "random", or a function of `msnb.labelling.Candidates` that returns a score per
+            item. Default: "margin".
         keep (Union[str, Path]): the file of answers, CSV. Default: "labels.csv".
         kind (str): "class" (one class per picture), "classes" (several), "boxes", or "text" (one class per text).
             Default: "class".
@@ -69,11 +69,12 @@ def label(
         RuntimeError: If another session has `keep` open.
 
     Examples:
-        >>> session = msnb.label(images, ["cat", "dog"], keep=path)
+        >>> session = msnb.label(images, ["cat", "dog"])
         >>> item = session.next()
         >>> session.answer(item, "cat")
         >>> session.undo().index == item.index
         True
+        >>> session.close()
     """
     for earlier in cell_views.list_earlier_views():  # a cell that runs again goes on with its file
         if isinstance(earlier, LabelSession) and earlier.keep.resolve() == Path(keep).resolve():
@@ -147,7 +148,7 @@ class LabelSession(Session, Renewed):
         described, pictures = [], []
         for item in items:
             one, data = describe_item(self, item, THUMBNAIL)
-            described.append({**one, "picture": len(pictures) if data else -1})
+            described.append({**(one or {}), "picture": len(pictures) if data else -1})
             pictures += data
         return {"items": described}, pictures
 

@@ -255,7 +255,8 @@ export class App {
       .map(
         (name, i) =>
           `<button type="button" class="plain c${i % 5}" data-choose="${i}"` +
-          `${isPressable ? ' aria-pressed="false"' : ""}>${i < 9 ? `<kbd>${i + 1}</kbd> ` : ""}${escape(name)}</button>`,
+          `${isPressable ? ' aria-pressed="false"' : ""}>${i < 9 ? `<kbd>${i + 1}</kbd> ` : ""}${escape(name)}` +
+          `</button>`,
       )
       .join("");
   }
@@ -298,7 +299,8 @@ export class App {
       `${this.content(item, pictures[0])}<p class="name">${escape(item.name)}` +
       `${item.label === null ? "" : `, labelled ${escape(words(item.label))}`}</p>` +
       `<p class="hint">${kind === "boxes" ? `<span class="soft">draw with the pointer, or press b</span>` : hint}</p>` +
-      `<div class="choices">${this.buttons(kind === "classes" || kind === "boxes")}</div><div class="choices">${takes}` +
+      `<div class="choices">${this.buttons(kind === "classes" || kind === "boxes")}</div>` +
+      `<div class="choices">${takes}` +
       `<button type="button" class="plain" data-do="skip"><kbd>s</kbd> skip</button>` +
       `<button type="button" class="plain" data-do="undo"><kbd>z</kbd> back</button></div>`;
     if (kind === "boxes" && pictures[0])
