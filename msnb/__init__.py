@@ -178,6 +178,7 @@ if TYPE_CHECKING:  # editors need these imports, because they do not run `__geta
     from msnb.notebook.graph import diff, timeline, view, watch
     from msnb.notebook.graph.patch_view import patch
     from msnb.notebook.graph.why_view import why
+    from msnb.notebook.labels import label
     from msnb.notebook.runs import runs
     from msnb.ops import get_grad, is_tensor
     from msnb.ops._sparse_formats import COOTensor, CSRTensor
@@ -454,6 +455,7 @@ _SUBMODULES = frozenset(
         "insight",
         "interventions",
         "ir",
+        "labelling",
         "mindrecord",
         "mint",
         "model_zoo",
@@ -488,6 +490,7 @@ _VIEWS = {
     "patch": "msnb.notebook.graph.patch_view",
     "attribute": "msnb.notebook.attribution",
     "summary": "msnb.notebook.display.summary",
+    "label": "msnb.notebook.labels",
     "record": "msnb.train.recording",
     "dashboard": "msnb.notebook.dashboard",
     "runs": "msnb.notebook.runs",

@@ -29,7 +29,7 @@ FLOOR = {
     **dict.fromkeys(("formats", "mindrecord", "dataset"), 4),
     **dict.fromkeys(("communication", "parallel", "exchange", "train", "compression", "boost"), 5),
     **dict.fromkeys(("runtime", "hal", "device_context", "run_check", "experimental", "mint", "model_zoo"), 5),
-    **dict.fromkeys(("insight", "profiler", "explainer", "rewrite", "check"), 6),
+    **dict.fromkeys(("insight", "profiler", "explainer", "rewrite", "check", "labelling"), 6),
     "notebook": 7,
 }
 BESIDE = {"alias", "mindspore2", "cli", "__main__", "samples"}

@@ -95,6 +95,7 @@ REPLACED = {
     ("msnb._util.placeholders", "setattr(sys.modules[parent], "): "a module that it has made itself",
     ("msnb.communication.management", "GlobalComm."): "values, which MindSpore keeps on this class",
     ("msnb.compression.quant.qat", "delattr(cell, "): "an operator of the network that it is given to convert",
+    ("msnb.labelling.features", "setattr(owner, "): "a Cell of a copy that it has made of the network",
     ("msnb.core.compat.jax_private", "_pjit._infer_params = "): "private JAX, in a module that may touch it",
     (
         "msnb.core.compat.jax_compilation",

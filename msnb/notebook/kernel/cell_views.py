@@ -69,8 +69,7 @@ def remember(view: Any) -> None:
 
     Views that an earlier run of the cell displayed are closed, unless another cell displays them too.
     """
-    running = shell()
-    cell = (getattr(running, "parent_header", None) or {}).get("metadata", {}).get("cellId")
+    running, cell = shell(), _running_cell()
     if cell is None:
         return
     count, views = _views_of_cells.get(cell, (None, []))
@@ -82,6 +81,17 @@ def remember(view: Any) -> None:
         views = []
     if view not in views:
         _views_of_cells[cell] = running.execution_count, [*views, view]
+
+
+def list_earlier_views() -> list[Any]:
+    """Return the views that an earlier run of the running cell has displayed or remembered."""
+    count, views = _views_of_cells.get(_running_cell(), (None, []))
+    return list(views) if views and count != shell().execution_count else []
+
+
+def _running_cell():
+    """Return the id of the running cell, None outside of a notebook."""
+    return (getattr(shell(), "parent_header", None) or {}).get("metadata", {}).get("cellId")
 
 
 def forget(view: Any) -> None:
