@@ -244,13 +244,12 @@ class ExplanationWriter:
         Args:
             sample_id (int): Number of the sample.
             image (numpy.ndarray): Shape (C, H, W), C 1, 3 or 4 (the fourth channel is not drawn). The values are
-                scaled from their range to 0 to 255.
+                scaled from their range to 0 to 255. A picture of one channel is a grey JPEG.
         """
         image = np.asarray(image)
         if image.ndim != 3 or image.shape[0] not in (1, 3, 4):
             raise ValueError(f"An image should have the shape (C, H, W) with C 1, 3 or 4, but has {image.shape}.")
-        pixels = np.moveaxis(image[:3], 0, -1)
-        pixels = np.repeat(pixels, 3, -1) if pixels.shape[-1] == 1 else pixels
+        pixels = image[0] if len(image) == 1 else np.moveaxis(image[:3], 0, -1)
         path = self._write_picture(pixels, "origin_images", _name_folder(sample_id), f"{sample_id}.jpg")
         self.write(Explain(sample_id, path))
         return path
