@@ -1,0 +1,375 @@
+"""A network as a function of one of its values, an input or the result of a node, for methods of attribution.
+
+All methods evaluate the graph of the network, so they see functional operators as well as Cells, and they change
+nothing in the network: neither Parameters nor the training flag.
+"""
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from msnb import log
+from msnb.core.compat.jax_private import remove_debug_callbacks
+from msnb.core.errors.cell_path import attribute_path
+from msnb.core.errors.messages import describe
+from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
+from msnb.core.script.checkpointed_while import while_over_tree
+from msnb.core.support.lru_cache import LruCache
+from msnb.core.tensor.pytree import flatten
+from msnb.core.tensor.tensor import Tensor
+from msnb.insight.debugger.names import name_of_node, place_of_node
+from msnb.insight.debugger.replay import as_inputs, program_inputs
+from msnb.insight.debugger.selection import select_nodes
+from msnb.insight.gradients.rows import is_real, main_slots
+from msnb.insight.instrument import Point, list_points
+from msnb.ir.anf import CNode, ParameterNode
+
+_FORMS = 16  # maximum number of compiled functions per program
+
+
+class TracedNetwork:
+    """The graph of a network for one signature of its inputs, and the compiled functions of methods.
+
+    Args:
+        program (Program): the program of the network.
+
+    Attributes:
+        graph (FuncGraph): the graph.
+        points (list[Point]): the main result of each node, in the order of execution.
+    """
+
+    def __init__(self, program: Any) -> None:
+        self._closed = program.jaxpr
+        if self._closed.effects:
+            self._closed = self._closed.replace(jaxpr=remove_debug_callbacks(self._closed.jaxpr))
+        points_by_key, self.graph = list_points(self._closed, program.inputs, program.name)
+        self.name: str = program.name
+        self._result_shapes = self._closed.out_avals[: program.n_results - bool(program.errors)]
+        self._has_training_effects = bool(program.random) or self.graph.written > bool(program.errors)
+        slots = main_slots(self.graph)
+        self.points: list[Point] = []
+        self._keys: dict[int, Any] = {}
+        for key, points in points_by_key.items():
+            for point in points:
+                if point.node is not None and point.slot == slots.get(point.node.id, 0):
+                    self.points.append(point)
+                    self._keys[id(point)] = key
+        self._point_of_node = {point.node.id: point for point in self.points}
+        self._compiled: LruCache = LruCache(_FORMS)
+
+    def compile(self, key: Any, build: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+        """Return the compiled function of a method; `build` returns it before compilation."""
+        form = self._compiled.get(key) or self._compiled.recall(key)
+        return form or self._compiled.keep(key, jax.jit(build()))
+
+    def evaluate(
+        self,
+        inputs: Sequence[Any],
+        values: Mapping[Point, Callable[[Any], Any]] | None = None,
+        operators: Mapping[Point, Callable[..., Any]] | None = None,
+    ) -> list[Any]:
+        """Return the results of the program in the current trace, with other values or operators at some points.
+
+        Args:
+            inputs (Sequence): inputs of the program.
+            values (Mapping): point -> function of its value that returns the new value. Default: None.
+            operators (Mapping): point -> function of the inputs of its equation that returns all results. Default:
+                None.
+        """
+        rule = _Changes(values or {}, operators or {})
+        points_by_key: dict[Any, list[Point]] = {}
+        for point in {**rule.values, **rule.operators}:
+            points_by_key.setdefault(self._keys[id(point)], []).append(point)
+        return evaluate_replaced(self._closed, list(inputs), points_by_key, rule, while_over_tree)
+
+    def compute_scores(self, outputs: Sequence[Any], indices: Any) -> Any:
+        """Return the score of each example: the element of the first output at the indices of the target."""
+        rows = jnp.arange(outputs[0].shape[0])
+        return outputs[0][(rows, *(indices[:, axis] for axis in range(indices.shape[1])))].astype(jnp.float32)
+
+    def check_output(self, count: int) -> tuple[int, ...]:
+        """Return the shape of the output without the axis of examples.
+
+        Raises:
+            ValueError: If the network does not return one Tensor of real numbers with a row per example.
+        """
+        if len(self._result_shapes) != 1:
+            raise ValueError(
+                f"{self.name} returns {len(self._result_shapes)} Tensors, but an attribution needs one with the scores "
+                "of the classes. Pass a function that returns it, such as `lambda x: net(x)[0]`."
+            )
+        (result,) = self._result_shapes
+        if not is_real(result.dtype) or not result.shape or result.shape[0] != count:
+            raise ValueError(
+                f"{self.name} should return real numbers with a row for each of the {count} examples, but it returns "
+                f"{result.dtype}{list(result.shape)}."
+            )
+        return tuple(result.shape[1:])
+
+    def warn_of_training(self) -> None:
+        """Warn if the network draws random numbers or writes Parameters, as Dropout and BatchNorm do in training."""
+        if self._has_training_effects:
+            log.warning(
+                "%s",
+                f"{self.name} draws random numbers or sets Parameters, as in training. Attributions use the network as "
+                "it is; call set_train(False) to explain its predictions.",
+            )
+
+    # ------------------------------------------------------------------ nodes
+    def find_node(self, query: Any) -> CNode:
+        """Return the node of a Cell's path, which is the last one of the Cell, or the last node that a query selects.
+
+        Raises:
+            ValueError: If there is none. The message lists similar names.
+        """
+        forward = [node for node in self.graph.all_nodes() if node.direction == "forward"]
+        if isinstance(query, str) and query:
+            of_cell = [node for node in forward if f"{self._get_cell_path(node)}.".startswith(f"{query}.")]
+            if of_cell:
+                return of_cell[-1]
+        try:
+            matches = select_nodes(self.graph, query)
+        except ValueError as error:
+            cells = list(dict.fromkeys(self._get_cell_path(node) for node in forward))
+            names = {path.lower(): path for path in cells if path}
+            words = str(query).lower()
+            similar = [names[one] for one in difflib.get_close_matches(words, names, n=3, cutoff=0.5)]
+            listed = similar or [path for path in cells if path][:12]
+            hint = f" {'Similar Cells' if similar else 'Its Cells'}: {', '.join(listed)}." if listed else ""
+            raise ValueError(f"{error}{hint}") from None
+        matches = [node for node in matches if node.direction == "forward"] or matches
+        return matches[-1]
+
+    def _get_cell_path(self, node):
+        return attribute_path(node.scope, self.graph.name)
+
+    def get_point(self, node: CNode) -> Point:
+        """Return the point of a node whose value can be attributed to.
+
+        Raises:
+            ValueError: If it has no single value of real numbers.
+        """
+        point = self._point_of_node.get(node.id)
+        if point is None or not is_real(point.dtype):
+            kind = "no value" if point is None else str(point.dtype)
+            reason = f"its value should be real numbers with a gradient, but it is {kind}"
+        elif node.direction != "forward":
+            reason = "it belongs to a gradient that the network computes itself"
+        elif point.nested:
+            reason = "it is inside a loop or a branch, where it has no single value"
+        elif point.vmapped:
+            reason = "it is inside a function that vmap maps, where its value has one more axis"
+        else:
+            return point
+        raise ValueError(f"{place_of_node(node)} can't be used: {reason}. Select another node.")
+
+    def list_points_of_operators(self, operators: Sequence[str]) -> list[Point]:
+        """Return the points of forward nodes with one of these operators, also inside loops and branches."""
+        return [
+            point
+            for point in self.points
+            if point.node.op in operators and point.node.direction == "forward" and not point.in_condition
+        ]
+
+    def find_embedding(self, input_node: ParameterNode) -> CNode:
+        """Return the node of the embedding of an integer input: the first node of real numbers that depends on it and
+        has the shape of the input with one more axis.
+
+        Raises:
+            ValueError: If there is none.
+        """
+        shape, dependent = tuple(input_node.types[0].shape), {input_node}
+        for node in self.graph.nodes:
+            if not any(source in dependent for source in node.inputs):
+                continue
+            dependent.add(node)
+            point = self._point_of_node.get(node.id)
+            if point is not None and is_real(point.dtype) and len(point.shape) == len(shape) + 1:
+                if tuple(point.shape[:-1]) == shape:
+                    return node
+        raise ValueError(
+            f"The input {input_node.name} has integers of shape {list(shape)}, and no node is their embedding, of shape "
+            f"{[*shape, '...']}. Select the node whose value is attributed to with `node=`."
+        )
+
+
+class _Changes(Replace):
+    """New values and operators of points."""
+
+    def __init__(self, values, operators):
+        self.values, self.operators = values, operators
+
+    def replace(self, point: Any, array: Any, rounds: tuple[Any, ...]) -> Any:
+        return self.values[point](array) if point in self.values else array
+
+    def evaluates(self, point: Any) -> bool:
+        return point in self.operators
+
+    def evaluate(self, point: Any, args: Sequence[Any]) -> Sequence[Any]:
+        return self.operators[point](*args)
+
+
+class Source:
+    """The value that an attribution is distributed over: one input of the network, or the result of one node.
+
+    Args:
+        network (TracedNetwork): the network.
+        position (int): index of the input among the inputs of the program; ignored if `point` is a point.
+        point (Union[Point, None]): the value of the node.
+    """
+
+    def __init__(self, network: TracedNetwork, position: int, point: Point | None) -> None:
+        self.network = network
+        self.point = point
+        self._position = position
+
+    @property
+    def key(self) -> Any:
+        """A hashable key of the source, for compiled functions."""
+        return self._position if self.point is None else ("node", self.point.node.id)
+
+    def read(self, inputs: Sequence[Any]) -> Any:
+        """Return the value in the current trace."""
+        if self.point is None:
+            return inputs[self._position]
+        seen: list[Any] = []
+        self.network.evaluate(inputs, {self.point: lambda array: seen.append(array) or array})
+        return seen[0]
+
+    def compute_scores(
+        self, value: Any, inputs: Sequence[Any], indices: Any, operators: Mapping[Point, Any] | None = None
+    ) -> Any:
+        """Return the score of each example for another value of the source."""
+        if self.point is None:
+            inputs = [value if at == self._position else array for at, array in enumerate(inputs)]
+            outputs = self.network.evaluate(inputs, None, operators)
+        else:
+            operators = {point: new for point, new in (operators or {}).items() if point is not self.point}
+            outputs = self.network.evaluate(inputs, {self.point: lambda _: value}, operators)
+        return self.network.compute_scores(outputs, indices)
+
+    def differentiate(
+        self, value: Any, inputs: Sequence[Any], indices: Any, operators: Mapping[Point, Any] | None = None
+    ) -> tuple[Any, Any]:
+        """Return (gradient of the sum of the scores with respect to the value, scores)."""
+
+        def compute_sum(value):
+            scores = self.compute_scores(value, inputs, indices, operators)
+            return jnp.sum(scores), scores
+
+        (_, scores), gradient = jax.value_and_grad(compute_sum, has_aux=True)(value)
+        return gradient, scores
+
+
+class Call:
+    """One call of a network whose result is attributed to a source.
+
+    Args:
+        net (Union[Cell, Callable]): the network.
+        inputs (tuple): its inputs, Tensors or arrays.
+        target (Any): see `msnb.attribute`.
+        node (Any): a query of the node, a Cell's path, or None for the input.
+        input_index (int): index of the input that is attributed to.
+
+    Attributes:
+        network (TracedNetwork), source (Source): the network, and the value that is attributed to.
+        inputs (list[jax.Array]): the inputs of the program.
+        indices (numpy.ndarray): index of the target in the output of each example, of shape (N, axes).
+    """
+
+    def __init__(self, net: Any, inputs: tuple[Any, ...], target: Any, node: Any = None, input_index: int = 0) -> None:
+        tensors = tuple(Tensor(each) if isinstance(each, np.ndarray) else each for each in inputs)
+        if isinstance(input_index, bool) or not isinstance(input_index, int) or not 0 <= input_index < len(tensors):
+            raise ValueError(
+                f"'input_index' should be the index of one of the {len(tensors)} inputs, but got {input_index!r}."
+            )
+        self.attributed = attributed = tensors[input_index]
+        if not isinstance(attributed, Tensor) or not attributed.shape:
+            raise TypeError(
+                f"An attribution needs a Tensor with a row per example, but input {input_index} is "
+                f"{describe(attributed)}."
+            )
+        program, values = program_inputs(net, *tensors)
+        self.network: TracedNetwork = _traced.get(program) or _traced.setdefault(program, TracedNetwork(program))
+        self.inputs: list[Any] = as_inputs(program, values)
+        tensors_before = [leaf for leaf in flatten(tensors[:input_index])[0] if isinstance(leaf, Tensor)]
+        n_arguments = sum(isinstance(leaf, Tensor) for leaf in flatten(tensors)[0])
+        position = len(self.inputs) - n_arguments + len(tensors_before)
+        self.count: int = attributed.shape[0]
+        output_shape = self.network.check_output(self.count)
+        self.source = Source(self.network, position, self._select_point(node, position))
+        self.indices: np.ndarray = self._read_target(target, output_shape)
+        self.network.warn_of_training()
+
+    def _select_point(self, node, position):
+        if node is None or isinstance(node, str) and not node:
+            if is_real(self.inputs[position].dtype):
+                return None
+            return self.network.get_point(self.network.find_embedding(self.network.graph.parameters[position]))
+        point = self.network.get_point(self.network.find_node(node))
+        if not point.shape or point.shape[0] != self.count:
+            raise ValueError(
+                f"{name_of_node(point.node)} has the shape {list(point.shape)}, without a row for each of the "
+                f"{self.count} examples. Select another node."
+            )
+        return point
+
+    def _read_target(self, target, output_shape):
+        """Return the indices of the target of each example, an array of shape (N, axes of the output)."""
+        sizes = output_shape
+        if target is None:
+            return self._select_predicted(sizes)
+        parts = target if isinstance(target, tuple) else (target,)
+        parts = [part.asnumpy() if isinstance(part, Tensor) else np.asarray(part) for part in parts]
+        if any(part.dtype.kind not in "iu" for part in parts):
+            raise TypeError(f"'target' should be the index of a class, an int or ints, but got {describe(target)}.")
+        if len(parts) != len(sizes):
+            raise ValueError(
+                f"{self.network.name} returns {len(sizes)} axes per example, {list(sizes)}, but 'target' has "
+                f"{len(parts)} indices. It should be one int for (N, classes), and a tuple for more axes."
+            )
+        for part, size in zip(parts, sizes, strict=True):
+            if part.shape not in ((), (1,), (self.count,)):
+                raise ValueError(
+                    f"'target' should be one int or {self.count} ints, one per example, but its shape is "
+                    f"{list(part.shape)}."
+                )
+            if part.min() < -size or part.max() >= size:
+                outside = part[(part < -size) | (part >= size)].flat[0] if part.ndim else int(part)
+                raise ValueError(f"'target' {outside} is outside of the {size} scores that {self.network.name} returns.")
+        columns = [np.broadcast_to(part.reshape(-1) % size, self.count) for part, size in zip(parts, sizes, strict=True)]
+        return np.stack(columns, axis=1).astype(np.int32)
+
+    def _select_predicted(self, sizes):
+        if len(sizes) > 1:
+            raise ValueError(
+                f"{self.network.name} returns {list(sizes)} scores per example, so 'target' should be a tuple of "
+                f"{len(sizes)} indices."
+            )
+        if not sizes:
+            return np.zeros((self.count, 0), np.int32)
+
+        def build():
+            return lambda inputs: jnp.argmax(self.network.evaluate(inputs)[0], axis=1)
+
+        return np.asarray(self.network.compile("predicted", build)(self.inputs), np.int32)[:, None]
+
+    def run(self, key: Any, compute: Callable[..., Any], *numbers: Any) -> Any:
+        """Return ``compute(source, inputs, indices, *numbers)``, compiled once per `key`, shapes and source.
+
+        Args:
+            key (Any): hashable; it includes all Python values that `compute` uses.
+            compute (Callable): the method.
+            numbers: arrays.
+        """
+        source = self.source
+        form = self.network.compile((key, source.key), lambda: lambda *arrays: compute(source, *arrays))
+        return form(self.inputs, self.indices, *numbers)
+
+
+_traced: "WeakKeyDictionary[Any, TracedNetwork]" = WeakKeyDictionary()  # program -> its graph and compiled functions
