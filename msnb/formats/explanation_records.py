@@ -172,7 +172,8 @@ def decode_explain(body: bytes, place: str = "an event") -> Explain:
     for name, kind in _CLASSES.items():
         if name in fields:
             is_repeated = _SCHEMA["Explain"][name][2]
-            items: list[Any] = [kind(**_make_tuples({**_DEFAULTS.get(name, {}), **item})) for item in _as_list(fields[name])]
+            defaults = _DEFAULTS.get(name, {})
+            items: list[Any] = [kind(**_make_tuples({**defaults, **item})) for item in _as_list(fields[name])]
             fields[name] = tuple(items) if is_repeated else items[0]
     return Explain(**_make_tuples(fields))
 

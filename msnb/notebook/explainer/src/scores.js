@@ -82,7 +82,7 @@ export class Scores {
       this.weights = new Map(benchmarks.map((one) => [one, 1 / benchmarks.length]));
     this.panel.innerHTML =
       `<div class="halves"><div class="wide totals">${this.table()}<div class="tools">` +
-      `<span class="soft">The total is the sum of weight times score. The weights sum to 1; a higher score is better.</span>` +
+      `<span class="soft">The weights sum to 1, and a higher score is better.</span>` +
       `<button data-do="equal">equal weights</button></div></div><figure class="radar">${this.radar()}</figure></div>` +
       `${this.classes()}`;
   }
