@@ -41,7 +41,7 @@ def as_labels(targets: Any, n_images: int, owner: str, n_axes: int = 1) -> np.nd
 
     Raises:
         TypeError: If `targets` is neither an int nor a Tensor of integers.
-        ValueError: If its shape does not fit.
+        ValueError: If its shape does not fit, or a label is negative.
     """
     check_value_type("targets", targets, (int, Tensor), owner)
     labels = np.asarray(targets.asnumpy() if isinstance(targets, Tensor) else targets)
@@ -53,6 +53,8 @@ def as_labels(targets: Any, n_images: int, owner: str, n_axes: int = 1) -> np.nd
             f"For '{owner}', 'targets' should be an int, or a Tensor of shape () or (N,){shapes} with N = {n_images} "
             f"as in 'inputs', but got shape {labels.shape}."
         )
+    if labels.size and labels.min() < 0:
+        raise ValueError(f"For '{owner}', 'targets' should be at least 0, but got {labels.min()}.")
     if labels.ndim < 2:
         labels = np.broadcast_to(labels.reshape(-1, 1), (n_images, 1))
     return labels.astype(np.int32)
@@ -60,6 +62,5 @@ def as_labels(targets: Any, n_images: int, owner: str, n_axes: int = 1) -> np.nd
 
 def check_range(labels: np.ndarray, n_labels: int, owner: str) -> None:
     """Raise ValueError if a label is not the number of an output of the network."""
-    if labels.size and not (0 <= labels.min() and labels.max() < n_labels):
-        wrong = labels[(labels < 0) | (labels >= n_labels)].flat[0]
-        raise ValueError(f"For '{owner}', 'targets' should be from 0 to {n_labels - 1}, but got {wrong}.")
+    if labels.size and labels.max() >= n_labels:
+        raise ValueError(f"For '{owner}', 'targets' should be from 0 to {n_labels - 1}, but got {labels.max()}.")

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from msnb.common.progress import Work
 from msnb.common.seed import get_seed
 from msnb.core.tensor.tensor import Tensor
 from msnb.exchange.tracing import evaluating
@@ -74,11 +73,10 @@ class RISE(PerturbationAttribution):
         images = inputs.asnumpy().astype(np.float32, copy=False)
         sums = np.zeros((*labels.shape, *images.shape[2:]), np.float64)
         function = compile_for(self._network, self._activation_fn, _mask_and_sum)
-        reporter, done = Reporter(self, self._num_masks), 0
-        self.partial_saliency = None
-        reporter.report(0, lambda: sums.astype(np.float32))
+        self.partial_saliency, done = None, 0
         try:
-            with Work("RISE", self._num_masks, "masks") as work, evaluating(self._network):
+            with Reporter(self, self._num_masks, "masks") as reporter, evaluating(self._network):
+                reporter.report(0, 0, lambda: sums.astype(np.float32))
                 for grids, rows, columns, is_mask in self._draw_masks(*images.shape[2:]):
                     masks = [Tensor(each) for each in (grids, rows, columns, is_mask)]
                     batch_sums = np.zeros_like(sums)
@@ -87,12 +85,10 @@ class RISE(PerturbationAttribution):
                         if not done:
                             check_range(labels[index], probabilities.shape[1], "RISE")
                         batch_sums[index] = batch_sum.asnumpy()
-                    sums += batch_sums
                     count = int(is_mask.sum())
-                    done += count
-                    work.step(count)
+                    sums, done = sums + batch_sums, done + count
                     self.partial_saliency = Tensor((sums / done).astype(np.float32), inputs.dtype)
-                    reporter.report(done, self.partial_saliency.asnumpy)
+                    reporter.report(done, count, self.partial_saliency.asnumpy)
         except KeyboardInterrupt as error:
             if done and not error.args:
                 error.args = (

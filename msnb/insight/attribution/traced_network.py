@@ -242,15 +242,23 @@ class Source:
         return seen[0]
 
     def compute_scores(
-        self, value: Any, inputs: Sequence[Any], indices: Any, operators: Mapping[Point, Any] | None = None
+        self,
+        value: Any,
+        inputs: Sequence[Any],
+        indices: Any,
+        operators: Mapping[Point, Any] | None = None,
+        values: Mapping[Point, Any] | None = None,
     ) -> Any:
-        """Return the score of each example for another value of the source."""
+        """Return the score of each example for another value of the source. `operators` and `values` are those of
+        `TracedNetwork.evaluate`.
+        """
+        operators, values = dict(operators or {}), dict(values or {})
         if self.point is None:
             inputs = [value if at == self._position else array for at, array in enumerate(inputs)]
-            outputs = self.network.evaluate(inputs, None, operators)
         else:
-            operators = {point: new for point, new in (operators or {}).items() if point is not self.point}
-            outputs = self.network.evaluate(inputs, {self.point: lambda _: value}, operators)
+            operators.pop(self.point, None)
+            values[self.point] = lambda _: value
+        outputs = self.network.evaluate(inputs, values, operators)
         return self.network.compute_scores(outputs, indices)
 
     def differentiate(

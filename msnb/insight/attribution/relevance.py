@@ -1,0 +1,220 @@
+"""Layer-wise relevance propagation (LRP): a score is distributed backwards over the inputs of each node.
+
+A backward pass through the graph carries relevance in place of gradients. An operator that is linear in its activations
+gives each of them its share of the result. An activation function passes relevance unchanged. Operators that select or
+move elements have the same rule for relevance as for gradients.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.custom_derivatives import SymbolicZero
+
+from msnb.core.compat.jax_private import eval_jaxpr
+from msnb.core.operator.rule_table import RuleTable
+from msnb.core.support.type_promotion import is_inexact
+from msnb.insight.attribution.traced_network import Call, Source
+from msnb.insight.debugger.names import place_of_node
+from msnb.insight.instrument import Point
+from msnb.ir.anf import CNode
+from msnb.ops import operations as P
+
+RULES = ("epsilon", "z-plus", "composite")
+KINDS = RuleTable("a rule of relevance", "Add it to msnb/insight/attribution/relevance.py.")
+KINDS.register(P.Conv2D, P.Conv3D, P.Conv2DTranspose, P.Conv3DTranspose)("convolution")
+KINDS.register(P.MatMul, P.BatchMatMul, P.Dense)("dense")
+KINDS.register(P.BiasAdd)("bias")
+KINDS.register(P.Add, P.Sub, P.AddN, P.BatchNorm, P.AvgPool, P.ReduceMean, P.ReduceSum)("sum")
+KINDS.register(P.ReLU, P.ReLU6, P.Elu, P.GeLU, P.SiLU, P.Sigmoid, P.Tanh, P.HSigmoid, P.HSwish, P.Mish)("activation")
+KINDS.register(P.Dropout)("activation")
+KINDS.register(P.Mul, P.RealDiv, P.Div)("scale")  # times a constant
+KINDS.register(P.MaxPool, P.ReduceMax, P.Pad, P.Cast, P.Reshape, P.Flatten, P.Transpose, P.Squeeze)("route")
+KINDS.register(P.ExpandDims, P.Concat, P.Stack, P.Unstack, P.Split, P.StridedSlice, P.Slice, P.Gather)("route")
+
+# XLA's operations in functions of jax.numpy
+_ROUTES_OF_XLA = ("convert_element_type", "reshape", "broadcast_in_dim", "squeeze", "transpose", "slice", "concatenate")
+
+
+def compute_relevance(source: Source, inputs: list[Any], indices: Any, epsilon: Any, rule: str) -> tuple[Any, Any]:
+    """Return (relevance of the source, scores).
+
+    Args:
+        source (Source): the source.
+        inputs (list): the inputs of the program.
+        indices (jax.Array): the targets.
+        epsilon (jax.Array): stabilizer of the denominators.
+        rule (str): ``"epsilon"``, ``"z-plus"`` or ``"composite"``.
+    """
+    network = source.network
+    before_bias = _collect_nodes_before_bias(network.points)
+    operators, values = {}, {}
+    for point in network.points:
+        node = point.node
+        is_differentiated = is_inexact(point.dtype) and node.direction == "forward" and not point.in_condition
+        if not is_differentiated or node.graphs or _is_route(node):
+            continue
+        if node.kernel is None or point.vmapped or KINDS.named(node.op) is None:
+            values[point] = _make_refusal(point)
+        else:
+            stabilizer = jnp.float32(0) if node.id in before_bias else epsilon
+            operators[point] = _make_operator(point, rule, stabilizer)
+    value = source.read(inputs)
+    scores, pull = jax.vjp(lambda value: source.compute_scores(value, inputs, indices, operators, values), value)
+    (relevance,) = pull(scores)
+    return relevance.astype(jnp.float32), scores
+
+
+def _is_route(node):
+    return KINDS.named(node.op) == "route" or node.kernel is None and node.op in _ROUTES_OF_XLA
+
+
+def _collect_nodes_before_bias(points):
+    """Return the numbers of nodes whose result is read by a BiasAdd only, which stabilizes the denominator."""
+    readers: dict[int, list[Any]] = {}
+    for point in points:
+        for each in point.node.inputs:
+            if isinstance(each, CNode):
+                readers.setdefault(each.id, []).append(KINDS.named(point.node.op))
+    return {number for number, kinds in readers.items() if kinds == ["bias"]}
+
+
+def _make_refusal(point: Point) -> Callable[[Any], Any]:
+    """Return the identity. A relevance that reaches it raises an error."""
+
+    @jax.custom_vjp
+    def refuse(value):
+        return value
+
+    def backward(_, cotangent):
+        if isinstance(cotangent, SymbolicZero):
+            return (None,)
+        raise ValueError(
+            f"LRP has no rule for {place_of_node(point.node)}. Explain the scores before it, select a node behind it "
+            "with `node=`, or use another method, such as 'integrated_gradients'."
+        )
+
+    refuse.defvjp(lambda value: (value.value, None), backward, symbolic_zeros=True)
+    return refuse
+
+
+def _make_operator(point: Point, rule: str, epsilon: Any) -> Callable[..., Any]:
+    """Return the operator of a node as a function whose gradient distributes relevance."""
+    node, slot = point.node, point.slot
+
+    def evaluate(*args):
+        return tuple(eval_jaxpr(node.kernel.jaxpr, node.kernel.consts, *args))
+
+    run = jax.custom_vjp(evaluate)
+
+    def forward(*args):
+        values = [arg.value for arg in args]
+        activations = [at for at, arg in enumerate(args) if arg.perturbed and is_inexact(arg.value.dtype)]
+        return evaluate(*values), (values, _Static(tuple(activations)))
+
+    def backward(saved, cotangents):
+        values, activations = saved[0], saved[1].value
+        shares: list[Any] = [None] * len(values)
+        if not isinstance(cotangents[slot], SymbolicZero):
+            distribution = _Distribution(node, rule, epsilon, lambda *args: evaluate(*args)[slot], values, activations)
+            for at, share in zip(activations, distribution.distribute(cotangents[slot]), strict=True):
+                shares[at] = share
+        return tuple(shares)
+
+    run.defvjp(forward, backward, symbolic_zeros=True)
+    return run
+
+
+class _Distribution:
+    """Distributes the relevance of a result over the activations among the inputs of a node.
+
+    Args:
+        node (CNode): the node.
+        rule (str): the rule of the user.
+        epsilon (jax.Array): stabilizer of the denominator.
+        evaluate (Callable): returns the result for all inputs.
+        values (list): the inputs.
+        activations (tuple[int]): the indices of inputs that depend on the source.
+    """
+
+    def __init__(self, node, rule, epsilon, evaluate, values, activations):
+        self._node, self._rule, self._epsilon, self._evaluate = node, rule, epsilon, evaluate
+        self._values, self._activations = values, activations
+
+    def distribute(self, relevance):
+        """Return the relevance of each activation."""
+        kind = KINDS.named(self._node.op)
+        if kind in ("convolution", "dense", "scale") and len(self._activations) > 1:
+            raise ValueError(
+                f"LRP has no rule for a product of two activations: {place_of_node(self._node)}. Select a node behind "
+                "it with `node=`, or use another method, such as 'integrated_gradients'."
+            )
+        if kind == "activation" or kind == "bias" and self._has_positive_rule(self._node.inputs[0]):
+            return [relevance] * len(self._activations)
+        if self._has_positive_rule(self._node):
+            return self._distribute_positive(relevance)
+        result, pull = jax.vjp(self._evaluate_activations, *self._get_activations())
+        gradients = pull(self._divide(relevance, result))
+        return [value * gradient for value, gradient in zip(self._get_activations(), gradients, strict=True)]
+
+    def _has_positive_rule(self, node):
+        kind = KINDS.named(node.op) if isinstance(node, CNode) else None
+        return kind == "convolution" and self._rule != "epsilon" or kind == "dense" and self._rule == "z-plus"
+
+    def _get_activations(self):
+        return [self._values[at] for at in self._activations]
+
+    def _evaluate_activations(self, *activations, weights=None):
+        args = list(self._values if weights is None else weights)
+        for at, value in zip(self._activations, activations, strict=True):
+            args[at] = value
+        return self._evaluate(*args)
+
+    def _divide(self, relevance, result):
+        epsilon = self._epsilon.astype(result.dtype)
+        divisor = result + jnp.where(result >= 0, epsilon, -epsilon)
+        return jnp.where(divisor == 0, 0, relevance / jnp.where(divisor == 0, 1, divisor))
+
+    def _distribute_positive(self, relevance):
+        """Return the shares of the positive contributions, activation times weight. A bias has no share."""
+        (activation,) = self._get_activations()
+        results, pulls, values = [], [], []
+        for clip in (lambda array: jnp.maximum(array, 0), lambda array: jnp.minimum(array, 0)):
+            weights = [clip(value) if is_inexact(value.dtype) else value for value in self._values]
+            if len(weights) > 2:  # Dense with a bias
+                weights[2:] = [jnp.zeros_like(bias) for bias in weights[2:]]
+            values.append(clip(activation))
+            result, pull = jax.vjp(lambda a, weights=weights: self._evaluate_activations(a, weights=weights), values[-1])
+            results.append(result)
+            pulls.append(pull)
+        share = self._divide(relevance, results[0] + results[1])
+        return [sum(value * pull(share)[0] for value, pull in zip(values, pulls, strict=True))]
+
+
+@jax.tree_util.register_static
+class _Static:
+    """A Python value among the residuals of a gradient."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __hash__(self):
+        return hash(self.value)
+
+    def __eq__(self, other):
+        return type(other) is _Static and self.value == other.value
+
+
+def run_relevance(call: Call, rule: str, epsilon: float) -> tuple[Any, Any]:
+    """Return (relevance, scores) of a call."""
+    if rule not in RULES:
+        raise ValueError(f"'rule' should be one of {', '.join(map(repr, RULES))}, but got {rule!r}.")
+    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not epsilon >= 0:
+        raise ValueError(f"'epsilon' should be a number of at least 0, but got {epsilon!r}.")
+
+    def compute(source, inputs, indices, epsilon):
+        return compute_relevance(source, inputs, indices, epsilon, rule)
+
+    return call.run(("relevance", rule), compute, np.float32(epsilon))
