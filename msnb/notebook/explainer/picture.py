@@ -51,7 +51,7 @@ def _draw_sample(sample, labels, methods, images, y):
     for number, row in enumerate(sample["labels"][:4]):
         probability = "NaN" if row["probability"] is None else f"{row['probability']:.3f}"
         text = f"{name_label(labels, row['label'])} {probability} {row['kind'] or ''}"
-        out.append(f'<text x="{_LEFT}" y="{y + 36 + 18 * number}" class="s">{escape(middle(text, 34))}</text>')
+        out.append(f'<text x="{_LEFT}" y="{y + 36 + 18 * number}" class="s">{escape(middle(text, 31))}</text>')
     label = str(sample["labels"][0]["label"]) if sample["labels"] else ""
     paths = [sample["image"], *(sample["maps"].get(method, {}).get(label, "") for method in methods)]
     for number, path in enumerate(paths):
