@@ -172,7 +172,8 @@ def decode_explain(body: bytes, place: str = "an event") -> Explain:
     for name, kind in _CLASSES.items():
         if name in fields:
             is_repeated = _SCHEMA["Explain"][name][2]
-            items: list[Any] = [kind(**_make_tuples({**_DEFAULTS.get(name, {}), **item})) for item in _as_list(fields[name])]
+            defaults = _DEFAULTS.get(name, {})
+            items: list[Any] = [kind(**_make_tuples({**defaults, **item})) for item in _as_list(fields[name])]
             fields[name] = tuple(items) if is_repeated else items[0]
     return Explain(**_make_tuples(fields))
 
@@ -244,13 +245,12 @@ class ExplanationWriter:
         Args:
             sample_id (int): Number of the sample.
             image (numpy.ndarray): Shape (C, H, W), C 1, 3 or 4 (the fourth channel is not drawn). The values are
-                scaled from their range to 0 to 255.
+                scaled from their range to 0 to 255. A picture of one channel is a grey JPEG.
         """
         image = np.asarray(image)
         if image.ndim != 3 or image.shape[0] not in (1, 3, 4):
             raise ValueError(f"An image should have the shape (C, H, W) with C 1, 3 or 4, but has {image.shape}.")
-        pixels = np.moveaxis(image[:3], 0, -1)
-        pixels = np.repeat(pixels, 3, -1) if pixels.shape[-1] == 1 else pixels
+        pixels = image[0] if len(image) == 1 else np.moveaxis(image[:3], 0, -1)
         path = self._write_picture(pixels, "origin_images", _name_folder(sample_id), f"{sample_id}.jpg")
         self.write(Explain(sample_id, path))
         return path
