@@ -170,6 +170,7 @@ if TYPE_CHECKING:  # editors need these imports, because they do not run `__geta
     from msnb.insight.interventions import intervene
     from msnb.insight.tuning import tune
     from msnb.nn.frozen import frozen
+    from msnb.notebook.attribution import attribute
     from msnb.notebook.dashboard import dashboard
     from msnb.notebook.display.summary import summary
     from msnb.notebook.explainer import explanations
@@ -484,6 +485,7 @@ _VIEWS = {
     "in_onnxruntime": "msnb.insight.debugger.onnxruntime_run",
     "intervene": "msnb.insight.interventions",
     "patch": "msnb.notebook.graph.patch_view",
+    "attribute": "msnb.notebook.attribution",
     "summary": "msnb.notebook.display.summary",
     "record": "msnb.train.recording",
     "dashboard": "msnb.notebook.dashboard",

@@ -14,16 +14,19 @@ from msnb.core.transforms.jit import ms_function
 from msnb.exchange.tracing import evaluating
 from msnb.nn.cell import Cell
 
-_BATCH = 32  # images in one call
+_BATCH = 32  # images in one call, unless a caller has another number
 
 
-def compile_for(network: Cell, activation_fn: Cell | None, make: Callable[[Any], Callable[..., Any]]) -> Any:
-    """Return ``make(probabilities)`` as a compiled function; the same one for the same arguments.
+def compile_for(
+    network: Cell, activation_fn: Cell | None, make: Callable[[Any], Callable[..., Any]], count: int
+) -> Any:
+    """Return ``make(probabilities)`` as a compiled function for `count` images; the same one for the same arguments.
 
     `probabilities` is a function (N, C, H, W) -> (N, K). It averages over further axes, which the outputs of a fully
     convolutional network have.
     """
-    key = ("explainer", make.__module__, make.__qualname__, None if activation_fn is None else ObjectKey(activation_fn))
+    activation_key = None if activation_fn is None else ObjectKey(activation_fn)
+    key = ("explainer", make.__module__, make.__qualname__, activation_key, count)
     extras = programs_of(network).extras
     if key not in extras:
 
@@ -44,24 +47,24 @@ def compile_for(network: Cell, activation_fn: Cell | None, make: Callable[[Any],
 
 
 def _return_probabilities(probabilities):
-    def predict(images):
+    def predict_images(images):
         return probabilities(images)
 
-    return predict
+    return predict_images
 
 
-def predict(network: Cell, activation_fn: Cell | None, images: np.ndarray) -> np.ndarray:
+def predict(network: Cell, activation_fn: Cell | None, images: np.ndarray, size: int | None = None) -> np.ndarray:
     """Return the probabilities float32[N, K] of images (N, C, H, W), or the logits if `activation_fn` is None.
 
-    The images are computed in batches of at most 32. The last batch is padded, so that all have one shape.
+    The images are computed in batches of `size`, by default of at most 32. The last batch is padded.
     """
-    function = compile_for(network, activation_fn, _return_probabilities)
+    size = size or min(len(images), _BATCH)
+    function = compile_for(network, activation_fn, _return_probabilities, size)
     outputs = []
     with evaluating(network):
-        for start in range(0, len(images), _BATCH):
-            batch = np.asarray(images[start : start + _BATCH], np.float32)
-            padded = pad(batch, _BATCH) if start else batch
-            outputs.append(function(Tensor(padded)).asnumpy()[: len(batch)])
+        for start in range(0, len(images), size):
+            batch = np.asarray(images[start : start + size], np.float32)
+            outputs.append(function(Tensor(pad(batch, size))).asnumpy()[: len(batch)])
     return np.concatenate(outputs)
 
 

@@ -170,10 +170,11 @@ class ImageClassificationRunner:
     # ------------------------------------------------------------------ steps of a run
     def _write_predictions(self, writer):
         """Write images and probabilities. Return the labels that are explained, for each image of each batch."""
-        labels_of_batches, sample_id = [], 0
+        labels_of_batches, sample_id, size = [], 0, 0
         with Work("predictions", unit="images") as work:
             for batch in self._read_batches():
-                probabilities = predict(self._network, self._activation_fn, batch.images)
+                size = size or len(batch.images)
+                probabilities = predict(self._network, self._activation_fn, batch.images, size)
                 explained = []
                 for image, labels, row in zip(batch.images, batch.labels, probabilities, strict=True):
                     predicted = np.flatnonzero(row > _THRESHOLD).tolist()

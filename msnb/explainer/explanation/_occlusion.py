@@ -7,7 +7,7 @@ from msnb.common import dtype as mstype
 from msnb.core.tensor.tensor import Tensor
 from msnb.exchange.tracing import evaluating
 from msnb.explainer._arguments import as_labels, check_images, check_range
-from msnb.explainer._compiled import compile_for
+from msnb.explainer._compiled import compile_for, pad
 from msnb.explainer.explanation._attribution import PerturbationAttribution
 from msnb.nn.cell import Cell
 
@@ -66,12 +66,11 @@ class Occlusion(PerturbationAttribution):
 
     def _predict_covered(self, image, windows):
         """Return the probabilities (number of windows, K) of an image with each window covered."""
-        function = compile_for(self._network, self._activation_fn, _cover_and_predict)
         size, outputs = self._perturbation_per_eval, []
+        function = compile_for(self._network, self._activation_fn, _cover_and_predict, size)
         for start in range(0, len(windows), size):
             batch = windows[start : start + size]
-            padded = np.concatenate([batch, np.zeros((size - len(batch), 4), np.int32)])
-            outputs.append(function(Tensor(image), Tensor(padded)).asnumpy()[: len(batch)])
+            outputs.append(function(Tensor(image), Tensor(pad(batch, size))).asnumpy()[: len(batch)])
         return np.concatenate(outputs)
 
 

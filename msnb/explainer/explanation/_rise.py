@@ -72,7 +72,7 @@ class RISE(PerturbationAttribution):
         labels = as_labels(targets, len(inputs), "RISE", n_axes=2)
         images = inputs.asnumpy().astype(np.float32, copy=False)
         sums = np.zeros((*labels.shape, *images.shape[2:]), np.float64)
-        function = compile_for(self._network, self._activation_fn, _mask_and_sum)
+        function = compile_for(self._network, self._activation_fn, _mask_and_sum, self._perturbation_per_eval)
         self.partial_saliency, done = None, 0
         try:
             with Reporter(self, self._num_masks, "masks") as reporter, evaluating(self._network):

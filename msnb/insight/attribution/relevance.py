@@ -186,7 +186,9 @@ class _Distribution:
             if len(weights) > 2:  # Dense with a bias
                 weights[2:] = [jnp.zeros_like(bias) for bias in weights[2:]]
             values.append(clip(activation))
-            result, pull = jax.vjp(lambda a, weights=weights: self._evaluate_activations(a, weights=weights), values[-1])
+            result, pull = jax.vjp(
+                lambda a, weights=weights: self._evaluate_activations(a, weights=weights), values[-1]
+            )
             results.append(result)
             pulls.append(pull)
         share = self._divide(relevance, results[0] + results[1])
@@ -207,7 +209,7 @@ class _Static:
         return type(other) is _Static and self.value == other.value
 
 
-def run_relevance(call: Call, rule: str, epsilon: float) -> tuple[Any, Any]:
+def run_relevance(call: Call, rule: str = "epsilon", epsilon: float = 1e-6) -> tuple[Any, Any]:
     """Return (relevance, scores) of a call."""
     if rule not in RULES:
         raise ValueError(f"'rule' should be one of {', '.join(map(repr, RULES))}, but got {rule!r}.")

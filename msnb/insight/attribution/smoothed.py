@@ -28,7 +28,9 @@ def _add_step_of_path(source, inputs, indices, total, start, difference, positio
     return total + weight * gradient.astype(jnp.float32)
 
 
-def run_integrated_gradients(call: Call, baseline: Any, steps: int, quadrature: str) -> tuple[Any, Any, Any]:
+def run_integrated_gradients(
+    call: Call, baseline: Any = 0.0, steps: int = 50, quadrature: str = "gausslegendre"
+) -> tuple[Any, Any, Any]:
     """Return (integrated gradients, scores, scores of the baseline) of a call."""
     if quadrature not in QUADRATURES:
         raise ValueError(f"'quadrature' should be 'gausslegendre' or 'trapezoid', but got {quadrature!r}.")
@@ -92,7 +94,7 @@ def draw_noise(seed: Any, number: Any, shape: tuple[int, ...]) -> Any:
     return jax.random.normal(jax.random.fold_in(jax.random.key(seed), number), shape, jnp.float32)
 
 
-def run_smooth_gradient(call: Call, samples: int, noise: float, seed: int) -> tuple[Any, Any]:
+def run_smooth_gradient(call: Call, samples: int = 25, noise: float = 0.15, seed: int = 0) -> tuple[Any, Any]:
     """Return (mean of the gradients, scores) of a call."""
     check_count("samples", samples, 1)
     if isinstance(seed, bool) or not isinstance(seed, int):

@@ -168,6 +168,11 @@ class TracedNetwork:
             return point
         raise ValueError(f"{place_of_node(node)} can't be used: {reason}. Select another node.")
 
+    def suggest_convolution(self) -> str:
+        """Return the words ", such as node='layer4.conv2'" for the last convolution; "" if there is none."""
+        paths = [self._get_cell_path(point.node) for point in self.points if point.node.op.startswith("Conv")]
+        return f", such as node={paths[-1]!r}" if paths and paths[-1] else ""
+
     def list_points_of_operators(self, operators: Sequence[str]) -> list[Point]:
         """Return the points of forward nodes with one of these operators, also inside loops and branches."""
         return [
@@ -349,8 +354,12 @@ class Call:
                 )
             if part.min() < -size or part.max() >= size:
                 outside = part[(part < -size) | (part >= size)].flat[0] if part.ndim else int(part)
-                raise ValueError(f"'target' {outside} is outside of the {size} scores that {self.network.name} returns.")
-        columns = [np.broadcast_to(part.reshape(-1) % size, self.count) for part, size in zip(parts, sizes, strict=True)]
+                raise ValueError(
+                    f"'target' {outside} is outside of the {size} scores that {self.network.name} returns."
+                )
+        columns = [
+            np.broadcast_to(part.reshape(-1) % size, self.count) for part, size in zip(parts, sizes, strict=True)
+        ]
         return np.stack(columns, axis=1).astype(np.int32)
 
     def _select_predicted(self, sizes):
