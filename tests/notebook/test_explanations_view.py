@@ -146,7 +146,6 @@ def test_the_magic_shows_a_view(notebook, folder):
     "line, said",
     [
         ("absent", "UsageError: %ms_explain: There is no folder 'absent'."),
-        (".", "UsageError: %ms_explain: The folder '.' has no explanations. mindspore.explainer.ImageClassifica"),
         ("{folder} --inputs 3", "UsageError: %ms_explain: For 'explanations', 'inputs' needs 'net', the network."),
         ("{folder} --net 3", "UsageError: %ms_explain: For 'explanations', 'net' should be a Cell or a function, bu"),
         ("{folder} --net abs --inputs 3", "UsageError: %ms_explain: For 'explanations', 'inputs' should be a Tensor"),
@@ -160,6 +159,16 @@ def test_bad_input_is_one_sentence(notebook, folder, tmp_path, monkeypatch, line
     notebook.run(f"%ms_explain {line.format(folder=folder)}")
     (sentence,) = notebook.shown.splitlines()
     assert sentence.startswith(said)
+
+
+def test_a_folder_without_explanations_says_how_to_write_some_and_fills(tmp_path):
+    view = explanations(tmp_path)
+    assert repr(view).startswith(f"The folder '{tmp_path}' has no explanations yet. mindspore.explainer.ImageClassif")
+    assert "has no explanations yet" in " ".join(ElementTree.fromstring(view.svg()).itertext())
+    assert unpack(view.payload)["waiting"] == repr(view)
+    write(tmp_path)
+    assert view.refresh()
+    assert not unpack(view.payload)["waiting"] and len(unpack(view.payload)["samples"]) == 4
 
 
 def test_a_height_is_checked(folder):
@@ -545,6 +554,16 @@ def test_new_samples_and_partial_maps_appear(browser, tmp_path):
             hear({**shape, "done": 6000}, [bytes(16)])
             page.wait_for_selector(".running", state="hidden")
         view._widget = None
+    assert not window.complaints()
+
+
+def test_an_empty_folder_shows_the_sentence(browser, tmp_path):
+    (tmp_path / "explained").mkdir()
+    window, path = Window(browser), tmp_path / "page.html"
+    explanations(tmp_path / "explained").save(path)
+    page = window.show(path, READY, 900, 500, False)
+    assert "has no explanations yet" in page.inner_text(".notes")
+    assert page.locator(".images .tools").is_hidden()
     assert not window.complaints()
 
 

@@ -269,7 +269,7 @@ export class Images {
     const { app, detail } = this,
       sample = app.data.samples.find(({ id }) => id === this.id);
     if (!sample) {
-      detail.textContent = app.data.samples.length ? "No sample is left: show all labels and kinds." : "No sample yet.";
+      detail.textContent = app.data.samples.length ? "No sample is left: show all labels and kinds." : "";
       return;
     }
     detail.setAttribute("aria-label", `sample ${sample.id}`);
