@@ -93,7 +93,7 @@ class Thumbnails:
         def encode(path):
             try:
                 return reduce_picture(self.read(path), size)
-            except (OSError, BadFileError, ValueError) as error:  # Pillow raises them for damaged pictures
+            except Exception as error:  # Pillow raises errors of many types for damaged pictures
                 return describe_problem(error)
 
         with ThreadPoolExecutor() as pool:  # Pillow releases the interpreter while it decodes
