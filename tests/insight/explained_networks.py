@@ -1,5 +1,8 @@
 """Small networks for the tests of explainers."""
 
+import contextlib
+
+import jax
 from msnb import Parameter, Tensor, nn, ops
 
 
@@ -30,3 +33,19 @@ class Linear(nn.Cell):
 
     def construct(self, x):
         return self.fc(self.flatten(self.relu(x)))
+
+
+@contextlib.contextmanager
+def counted_traces():
+    """Yield a list that gets an element for each trace of JAX."""
+    traces = []
+
+    def note(event, seconds, **_):
+        if event.endswith("jaxpr_trace_duration"):
+            traces.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        yield traces
+    finally:
+        jax.monitoring.unregister_event_duration_listener(note)

@@ -18,7 +18,9 @@ from msnb.formats.explanation_records import read_explanations
 
 NAMES = ["cat", "dog", "fox"]
 SHAPE = (3, 8, 8)
-IMAGES = np.random.default_rng(0).random((5, *SHAPE), np.float32)
+# Smooth images, which survive JPEG.
+IMAGES = np.stack([np.outer(np.linspace(0, 1, 8), np.linspace(k, 3, 8)) for k in range(15)]).reshape(5, *SHAPE)
+IMAGES = IMAGES.astype(np.float32)
 LABELS = np.array([[0, -1], [1, 2], [2, 2], [-1, -1], [1, 0]], np.int32)
 BOXES = np.tile(np.array([[1, 2, 3, 4], [5, 0, 2, 2]], np.int32), (5, 1, 1))  # left, top, width, height
 
@@ -152,20 +154,27 @@ def test_rows_without_a_batch_and_without_labels(tmp_path):
     }
 
 
-def test_the_last_batch_compiles_nothing(tmp_path):
-    n_traces = []
-
-    class Counted(networks.Linear):
-        def construct(self, x):
-            n_traces.append(x.shape[0])
-            return super().construct(x)
-
-    net = Counted(3, shape=SHAPE)
+def test_a_second_run_traces_nothing(tmp_path):
+    net = network()
     runner = make_runner(tmp_path, net)
-    runner.register_saliency([Gradient(net)])
+    runner.register_saliency([Gradient(net), short_rise(net)])
     runner.run()
-    assert n_traces.count(1) == 1  # the check of the constructor
-    assert set(n_traces) == {1, 2}
+    with networks.counted_traces() as traces:
+        runner.run()
+    assert not traces
+
+
+def test_a_shorter_last_batch_traces_nothing(tmp_path):
+    counts = []
+    for n_batches in (2, 3):
+        net = network()
+        data = dataset(batch=2).take(n_batches), NAMES
+        runner = ImageClassificationRunner(str(tmp_path), data, net, nn.Softmax())
+        runner.register_saliency([Gradient(net), short_rise(net)])
+        with networks.counted_traces() as traces:
+            runner.run()
+        counts.append(len(traces))
+    assert counts[0] == counts[1]
 
 
 def test_a_stop_leaves_what_is_written(tmp_path):
@@ -223,7 +232,7 @@ def with_columns(*columns):
         (lambda: make((BATCHES,)), ValueError, "'data' should be .data set, labels., but has 1 elements"),
         (lambda: make((IMAGES, NAMES)), TypeError, r"'data\[0\]' should be Dataset"),
         (lambda: make((BATCHES, tuple(NAMES))), TypeError, r"'data\[1\]' should be list"),
-        (lambda: make((BATCHES, ["a", "b", 3])), ValueError, "each label should be a str, but label 2 is 3"),
+        (lambda: make((BATCHES, ["a", "b", 3])), ValueError, "each label should be a str, but label 2 is int 3"),
         (lambda: make((BATCHES, ["a", "b", " "])), ValueError, "label 2 should be a name"),
         (lambda: make((BATCHES, ["a", "b", "a"])), ValueError, "the labels should be unique, but 'a' is repeated"),
         (lambda: make((BATCHES, ["a", "b"])), ValueError, "a label for each of the 3 outputs .* are 2 labels"),
@@ -264,9 +273,9 @@ def test_explainers_can_be_registered_after_an_error():
 
 
 # ---------------------------------------------------------------------- r1.1's tutorial
-def test_the_tutorial_of_r1_1_runs_under_the_alias(python, tmp_path):
+def test_the_tutorial_of_r1_1_runs_under_the_alias(fresh, tmp_path):
     """`model_explaination`, with a small network and random images in place of its files."""
-    out = python(
+    done = fresh.run(
         textwrap.dedent(
             f"""
             import msnb.alias
@@ -304,9 +313,11 @@ def test_the_tutorial_of_r1_1_runs_under_the_alias(python, tmp_path):
             runner.register_saliency(explainers, benchmarkers)
             runner.run()
             """
-        )
+        ),
+        tmp_path,
     )
-    assert "4 images are explained in" in out
+    assert done.status == 0, done.err
+    assert "4 images are explained in" in done.out
     explained = read_explanations(tmp_path)
     assert len(explained.samples) == 4
     assert set(explained.scores) == {
