@@ -1,6 +1,7 @@
 """Draw explanations as a still picture, for pages without scripts."""
 
 import base64
+import textwrap
 from html import escape
 from typing import Any
 
@@ -19,14 +20,14 @@ def to_svg(content: dict[str, Any], images: dict[str, bytes]) -> str:
     """Return an SVG of the first samples: picture, prediction, and the map of each method for the first label.
 
     Args:
-        content (dict): the result of `payload.build_content`.
+        content (dict): the result of `payload.build_content`, with the sentence `waiting` for an empty folder.
         images (dict[str, bytes]): JPEG by path.
     """
     methods = content["methods"][: (_WIDTH - _LEFT - 200) // (_SIDE + _GAP) - 1]
     samples = content["samples"]
     heading = f"{content['title']}: {len(samples)} samples, {len(content['methods'])} methods"
     out = [f'<text x="{_LEFT}" y="26" class="b">{escape(middle(heading, 110))}</text>']
-    for number, method in enumerate(["picture", *methods]):
+    for number, method in enumerate(["picture", *methods] if samples else []):
         x = _LEFT + 200 + number * (_SIDE + _GAP)
         out.append(f'<text x="{x}" y="50" class="s">{escape(middle(method, 17))}</text>')
     y = 60
@@ -37,6 +38,9 @@ def to_svg(content: dict[str, Any], images: dict[str, bytes]) -> str:
         total = "NaN" if score["total"] is None else f"{score['total']:.4g}"
         line = f"{score['benchmark']} of {score['method']}: {total}"
         out.append(f'<text x="{_LEFT}" y="{y + 12}" class="s">{escape(middle(line, 110))}</text>')
+        y += 18
+    for line in textwrap.wrap(content["waiting"], 130):
+        out.append(f'<text x="{_LEFT}" y="{y + 12}">{escape(line)}</text>')
         y += 18
     high = y + 12
     return (
@@ -51,7 +55,7 @@ def _draw_sample(sample, labels, methods, images, y):
     for number, row in enumerate(sample["labels"][:4]):
         probability = "NaN" if row["probability"] is None else f"{row['probability']:.3f}"
         text = f"{name_label(labels, row['label'])} {probability} {row['kind'] or ''}"
-        out.append(f'<text x="{_LEFT}" y="{y + 36 + 18 * number}" class="s">{escape(middle(text, 34))}</text>')
+        out.append(f'<text x="{_LEFT}" y="{y + 36 + 18 * number}" class="s">{escape(middle(text, 31))}</text>')
     label = str(sample["labels"][0]["label"]) if sample["labels"] else ""
     paths = [sample["image"], *(sample["maps"].get(method, {}).get(label, "") for method in methods)]
     for number, path in enumerate(paths):

@@ -43,11 +43,11 @@ def explanations(
         height (int): height in pixels of the saved form; the live form is as high as its content. Default: 760.
 
     Returns:
-        ExplanationsView.
+        ExplanationsView. For a folder without explanations it says how to write some, and fills when they appear.
 
     Raises:
         FileNotFoundError: If there is no such folder.
-        ValueError: If the folder has no explanations, or `height` is not a positive int.
+        ValueError: If `height` is not a positive int.
         TypeError: If `net` can't be called, or `inputs` or `node` are passed without `net`.
         BadFileError: If the file of explanations is damaged at its beginning.
     """
@@ -81,12 +81,6 @@ class ExplanationsView(Renewed):
         self.explanations: Explanations = Explanations(folder)
         self._problem = ""
         self._read_events()
-        if self.explanations.path is None:
-            raise ValueError(
-                f"The folder {os.fspath(folder)!r} has no explanations. mindspore.explainer.ImageClassificationRunner("
-                f"{os.fspath(folder)!r}, (dataset, labels), net, nn.Softmax()) writes them: call its register_saliency "
-                "and run."
-            )
         self._regions = RegionQueries(self.explanations, net, inputs, node)
         self._thumbnails = payload.Thumbnails(self.explanations)
         self._lock = threading.RLock()
@@ -110,7 +104,19 @@ class ExplanationsView(Renewed):
             return self._cached
 
     def _build_content(self):
-        return {**payload.build_content(self.explanations, self.title), "note": self._problem}
+        content = payload.build_content(self.explanations, self.title)
+        return {**content, "note": self._problem, "waiting": self._waiting}
+
+    @property
+    def _waiting(self):
+        """The sentence for a folder without explanations, "" for others."""
+        if self.explanations.path is not None:
+            return ""
+        folder = os.fspath(self.explanations.folder)
+        return (
+            f"The folder {folder!r} has no explanations yet. mindspore.explainer.ImageClassificationRunner({folder!r}, "
+            "(dataset, labels), net, nn.Softmax()) writes them: call its register_saliency and run."
+        )
 
     _widget_class = staticmethod(_widget_class)
 
@@ -187,6 +193,8 @@ class ExplanationsView(Renewed):
 
     # ------------------------------------------------------------------ forms
     def __repr__(self) -> str:
+        if self._waiting:
+            return self._waiting
         content = self._build_content()
         samples, labels = content["samples"], content["labels"]
         kinds = Counter(row["kind"] for sample in samples for row in sample["labels"] if row["kind"])

@@ -106,8 +106,13 @@ export class App {
       this.find(`.panel.${key}`).hidden = !on;
     }
     this.views[state.tab].draw();
+    this.root.toggleAttribute("data-empty", !data.samples.length);
     const missing = Object.keys(data.problems).length,
-      notes = [data.note, missing && `${missing} of the pictures are missing on disk: ${first(data.problems)}`];
+      notes = [
+        data.waiting,
+        data.note,
+        missing && `${missing} of the pictures are missing on disk: ${first(data.problems)}`,
+      ];
     this.find(".notes").innerHTML = notes
       .filter(Boolean)
       .map((note) => `<li>${escape(note)}</li>`)

@@ -33,9 +33,7 @@ export class Images {
     panel.innerHTML =
       `<div class="tools"><label>label <select data-set="label"></select></label>` +
       `<span class="kinds" role="group" aria-label="show predictions that are">${KINDS.map(
-        ([kind, title]) =>
-          `<button data-kind="${kind}" aria-pressed="false" title="${title}">${kind} ` +
-          `<span class="soft"></span></button>`,
+        ([kind, title]) => `<button data-kind="${kind}" aria-pressed="false" title="${title}">${kind}</button>`,
       ).join("")}</span>` +
       `<label>sort <select data-set="sort">${SORTS.map(([key, text]) => `<option value="${key}">${text}</option>`).join(
         "",
@@ -191,7 +189,7 @@ export class Images {
           sample.labels.some((one) => one.kind === kind && (filter.label === "" || one.label === +filter.label)),
         ).length;
       button.setAttribute("aria-pressed", filter.kinds.has(kind));
-      button.querySelector("span").textContent = count;
+      button.textContent = `${kind} ${count}`;
       button.disabled = !count && !filter.kinds.has(kind);
     }
     this.shown = this.select();
@@ -271,7 +269,7 @@ export class Images {
     const { app, detail } = this,
       sample = app.data.samples.find(({ id }) => id === this.id);
     if (!sample) {
-      detail.textContent = app.data.samples.length ? "No sample is left: show all labels and kinds." : "No sample yet.";
+      detail.textContent = app.data.samples.length ? "No sample is left: show all labels and kinds." : "";
       return;
     }
     detail.setAttribute("aria-label", `sample ${sample.id}`);
@@ -312,13 +310,24 @@ export class Images {
     }</div></div><div class="figures">${figure("picture", null)}${app.data.methods
       .map((method) => figure(method, method))
       .join("")}</div><div class="region"></div>`;
-    if (setHtml(detail, html)) this.region.attach(detail, sample, label);
+    const focused = this.focused();
+    if (setHtml(detail, html)) {
+      this.region.attach(detail, sample, label);
+      if (focused) detail.querySelector(focused)?.focus();
+    }
     for (const one of detail.querySelectorAll("figure[data-method]")) {
       const canvas = one.querySelector("canvas");
       if (canvas) this.overlay(canvas, sample, one.dataset.method, label);
     }
     this.roveLabels();
     this.askFull(sample);
+  }
+  // the selector of the control of the detail that has the focus, which is drawn anew
+  focused() {
+    const active = this.detail.contains(document.activeElement) ? document.activeElement : null,
+      figure = active?.closest("figure");
+    if (figure) return `figure[data-method="${CSS.escape(figure.dataset.method)}"] .stack`;
+    return active?.matches("[data-label]") ? "[aria-checked=true]" : null;
   }
   roveLabels() {
     const all = [...this.detail.querySelectorAll("[role=radio]")];

@@ -28,14 +28,14 @@ export function drawSaliency(canvas, values, width, height, step = 1) {
   canvas.getContext("2d").putImageData(image, 0, 0);
 }
 
-// Draw relevance, 128 for zero: orange is positive, blue is negative.
+// Draw relevance, 128 for zero: blue is positive, orange is negative, as in the bars.
 export function drawRelevance(canvas, values, width, height) {
   canvas.width = width;
   canvas.height = height;
   const image = new ImageData(width, height);
   for (let i = 0; i < width * height; i++) {
     const value = values[i] - 128,
-      colour = value >= 0 ? [213, 94, 0] : [0, 114, 178];
+      colour = value >= 0 ? [0, 114, 178] : [213, 94, 0];
     image.data.set([...colour, Math.min(255, Math.round(255 * Math.sqrt(Math.abs(value) / 127)))], 4 * i);
   }
   canvas.getContext("2d").putImageData(image, 0, 0);

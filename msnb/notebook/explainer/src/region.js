@@ -11,7 +11,8 @@ const NO_ANSWER =
   "No answer yet: the kernel is busy with a cell, or compiles the network for its first region, and answers after it.";
 
 const clamp = (value) => Math.min(1, Math.max(0, value));
-const short = (value) => (value === 0 ? "0" : Number(value.toPrecision(3)).toString());
+const short = (value) =>
+  value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(2) : Number(value.toPrecision(3)).toString();
 
 export class Region {
   constructor(app) {
