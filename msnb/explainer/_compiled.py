@@ -32,12 +32,12 @@ def compile_for(
 
         def compute_probabilities(images):
             outputs = network(images)
-            if activation_fn is not None:
-                outputs = activation_fn(outputs)
             if not isinstance(outputs, Tensor) or outputs.ndim < 2:
                 raise ValueError(
                     f"The network should return one Tensor (N, number of labels), but got {describe(outputs)}."
                 )
+            if activation_fn is not None:
+                outputs = activation_fn(outputs)
             while outputs.ndim > 2:
                 outputs = outputs.mean(outputs.ndim - 1)
             return outputs

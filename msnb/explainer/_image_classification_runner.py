@@ -173,6 +173,7 @@ class ImageClassificationRunner:
         labels_of_batches, sample_id, size = [], 0, 0
         with Work("predictions", unit="images") as work:
             for batch in self._read_batches():
+                self._check_range(batch)
                 size = size or len(batch.images)
                 probabilities = predict(self._network, self._activation_fn, batch.images, size)
                 explained = []
@@ -279,14 +280,17 @@ class ImageClassificationRunner:
                 f"For '{_OWNER}', the second column should be integers (N,) or (N, number of labels), but it is "
                 f"{labels.dtype} {labels.shape}."
             )
-        if labels.size and labels.max() >= len(self._labels):
-            raise ValueError(
-                f"For '{_OWNER}', the labels of the data set should be from 0 to {len(self._labels) - 1}, but one is "
-                f"{labels.max()}."
-            )
         return np.maximum(labels.reshape(n_images, -1).astype(np.int64), -1)
 
     # ------------------------------------------------------------------ checks
+    def _check_range(self, batch):
+        largest = max((label for of_image in batch.labels for label in of_image), default=-1)
+        if largest >= len(self._labels):
+            raise ValueError(
+                f"For '{_OWNER}', the labels of the data set should be from 0 to {len(self._labels) - 1}, but one is "
+                f"{largest}."
+            )
+
     def _check_labels(self):
         for index, label in enumerate(self._labels):
             if not isinstance(label, str):
@@ -308,6 +312,7 @@ class ImageClassificationRunner:
                 f"For '{_OWNER}', there should be a label for each of the {n_outputs} outputs of the network, but there "
                 f"are {len(self._labels)} labels."
             )
+        self._check_range(first)
 
     def _check_benchmarker(self, benchmarker):
         name = type(benchmarker).__name__

@@ -32,14 +32,15 @@ class ViewedAttribution(Attribution):
     def _repr_html_(self) -> str:
         count = min(len(self.values), _EXAMPLES)
         if self.tokens is not None:
-            body = "".join(self._draw_tokens(index) for index in range(count))
+            body = "".join(self._draw_tokens(index) for index in range(count)) + self._draw_key()
         elif self._has_pictures():
             body = f'<div class="maps">{"".join(self._draw_picture(index) for index in range(count))}</div>'
+            body += self._draw_key()
         else:
             body = self._draw_table(count)
         more = "" if count == len(self.values) else f'<div class="dim">The first {count} are shown.</div>'
         head = f'<div class="head"><b>{escape(self.method)}</b><span>{escape(self._describe_source())}</span></div>'
-        return framed(_STYLE + head + body + more + self._draw_key(), self.describe_title())
+        return framed(_STYLE + head + body + more, self.describe_title())
 
     def _describe_source(self):
         shape = " x ".join(map(str, self.values.shape))
@@ -55,7 +56,8 @@ class ViewedAttribution(Attribution):
         picture = _convert_to_picture(self.inputs[index])
         height, width = picture.shape[:2]
         scale = max(1, round(_SIDE / width))
-        grey = picture.mean(axis=2, keepdims=True).repeat(3, axis=2) * 0.6 + 0.4 * 255  # lighter, so that colours show
+        # lighter than the picture, so that the colours are visible
+        grey = picture.mean(axis=2, keepdims=True).repeat(3, axis=2) * 0.45 + 0.55 * 255
         overlay = _blend(grey, _resize(self.map[index], (height, width)))
         caption = self._describe_example(index)
         images = png(picture, scale, index, _MOST, f"input {index}")
@@ -92,7 +94,7 @@ class ViewedAttribution(Attribution):
             f'<span class="key" style="background:rgb({red},{green},{blue})"></span>{word}'
             for (red, green, blue), word in zip((_POSITIVE, _NEGATIVE), words, strict=True)
         ]
-        return f'<div class="dim">{"".join(swatches)}</div>'
+        return f'<div class="dim">{"".join(swatches if (self.values < 0).any() else swatches[:1])}</div>'
 
 
 def attribute(

@@ -4,7 +4,7 @@ torch, captum and quantus.
     python tests/golden/make_explainer.py       writes tests/golden/explainer.npz
 
 The network is a convolution, a ReLU, the mean over the image, a dense layer and a softmax. `make_inputs` computes its
-weights and the images from a seed, here and in `tests/explainer/test_explanation.py`. Quantus sees the first channel of
+weights and the images from a seed, here and in `tests/insight/test_explanation.py`. Quantus sees the first channel of
 the image only: it flips the channels of a pixel one after the other, and msnb flips them together.
 """
 
@@ -67,7 +67,11 @@ def main():
     flipping = quantus.PixelFlipping(**steps, return_auc_per_sample=False, **common)
     golden["pixel_flipping"] = np.array(flipping(**call, a_batch=maps))
     golden["pointing_game"] = np.array(
-        quantus.PointingGame(**common)(**call, a_batch=maps, s_batch=mask[None, None].astype(bool)), np.float64
+        [
+            quantus.PointingGame(**common)(**call, a_batch=each, s_batch=mask[None, None].astype(bool))[0]
+            for each in (maps, maps * mask.astype(np.float32))
+        ],
+        np.float64,
     )
 
     draws = iter(noise)

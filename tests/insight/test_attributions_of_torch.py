@@ -112,7 +112,8 @@ def test_grad_cam_equals_pytorch_grad_cam(mode, name, method):
 
 def test_smooth_grad_is_the_mean_of_gradients_with_the_noise_of_captum(mode, monkeypatch):
     noise = STORED["plain/noise"]
-    monkeypatch.setattr(smoothed, "draw_noise", lambda seed, number, shape: jnp.asarray(noise)[number])
+    rows = iter(noise)
+    monkeypatch.setattr(smoothed, "draw_noise", lambda generator, shape: next(rows))
     net, targets = load(Plain(), "plain")
     options = {"samples": SAMPLES, "noise": NOISE}
     result = msnb.attribute(net, Tensor(STORED["plain/x"][:1]), target=targets[:1], method="smooth_grad", **options)

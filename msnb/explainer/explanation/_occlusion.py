@@ -96,7 +96,7 @@ def _average(losses, windows, shape):
 
 
 def _cover_and_predict(probabilities):
-    def predict_covered(image, windows):
+    def occlusion(image, windows):
         _, height, width = image.shape
         rows = ops.arange(height).reshape(1, height)
         columns = ops.arange(width).reshape(1, width)
@@ -105,4 +105,4 @@ def _cover_and_predict(probabilities):
         is_covered = ops.logical_and(in_rows.expand_dims(2), in_columns.expand_dims(1)).expand_dims(1)
         return probabilities(image.expand_dims(0) * (1 - is_covered.astype(mstype.float32)))
 
-    return predict_covered
+    return occlusion

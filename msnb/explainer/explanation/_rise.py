@@ -124,7 +124,7 @@ def _make_interpolation(size, length):
 
 
 def _mask_and_sum(probabilities):
-    def sum_weighted_masks(image, labels, grids, rows, columns, is_mask):
+    def rise(image, labels, grids, rows, columns, is_mask):
         count, height, width = len(grids), rows.shape[1], columns.shape[1]
         masks = rows.matmul(grids).matmul(columns.transpose(0, 2, 1))
         all_probabilities = probabilities(image.expand_dims(0) * masks.expand_dims(1))
@@ -132,4 +132,4 @@ def _mask_and_sum(probabilities):
         sums = weights.matmul(masks.reshape(count, height * width)).reshape(len(labels), height, width)
         return sums, all_probabilities
 
-    return sum_weighted_masks
+    return rise

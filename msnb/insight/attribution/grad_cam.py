@@ -44,11 +44,11 @@ def run_grad_cam(call: Call, is_plus_plus: bool = False) -> tuple[Any, Any]:
             f"Grad-CAM needs activations of shape (N, C, H, W), but {at} has the shape {list(shape)}. Select a "
             "convolution with `node`."
         )
-    size = tuple(call.attributed.shape[2:]) if len(call.attributed.shape) == 4 else shape[2:]
+    height, width = call.attributed.shape[2:] if len(call.attributed.shape) == 4 else shape[2:]
 
     def compute(source, inputs, indices):
         maps, scores = compute_grad_cam(source, inputs, indices, is_plus_plus)
-        return resize_map(maps, size), scores
+        return resize_map(maps, (height, width)), scores
 
     return call.run(("grad_cam", is_plus_plus), compute)
 

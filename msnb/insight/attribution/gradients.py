@@ -1,6 +1,5 @@
 """Attributions that are gradients of a score: plain, and with another rule at the ReLU nodes."""
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -15,11 +14,6 @@ RELU_OPERATORS = ("ReLU", "ReLU6")
 RULES = ("guided", "deconvolution")
 
 
-def compute_gradient(source: Source, inputs: list[Any], indices: Any) -> tuple[Any, Any]:
-    """Return (gradient of the scores with respect to the source, scores)."""
-    return source.differentiate(source.read(inputs), inputs, indices)
-
-
 def compute_modified_gradient(source: Source, inputs: list[Any], indices: Any, rule: str) -> tuple[Any, Any]:
     """Return (gradient, scores) with the rule of guided backpropagation or of deconvolution at the ReLU nodes."""
     operators = {point: _make_modified_relu(point, rule) for point in list_relu_points(source)}
@@ -31,7 +25,7 @@ def list_relu_points(source: Source) -> list[Point]:
     return source.network.list_points_of_operators(RELU_OPERATORS)
 
 
-def _make_modified_relu(point: Point, rule: str) -> Callable[..., Any]:
+def _make_modified_relu(point, rule):
     """Return a ReLU whose gradient lets positive gradients pass only.
 
     Guided backpropagation also has the derivative of ReLU; deconvolution ignores the input.
@@ -55,7 +49,7 @@ def _make_modified_relu(point: Point, rule: str) -> Callable[..., Any]:
 
 def run_gradient(call: Call) -> tuple[Any, Any]:
     """Return (gradient, scores) of a call."""
-    return call.run("gradient", compute_gradient)
+    return call.differentiate(call.read_value())
 
 
 def run_modified_gradient(call: Call, rule: str) -> tuple[Any, Any]:

@@ -5,7 +5,6 @@ gives each of them its share of the result. An activation function passes releva
 move elements have the same rule for relevance as for gradients.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -18,7 +17,6 @@ from msnb.core.operator.rule_table import RuleTable
 from msnb.core.support.type_promotion import is_inexact
 from msnb.insight.attribution.traced_network import Call, Source
 from msnb.insight.debugger.names import place_of_node
-from msnb.insight.instrument import Point
 from msnb.ir.anf import CNode
 from msnb.ops import operations as P
 
@@ -36,6 +34,10 @@ KINDS.register(P.ExpandDims, P.Concat, P.Stack, P.Unstack, P.Split, P.StridedSli
 
 # XLA's operations in functions of jax.numpy
 _ROUTES_OF_XLA = ("convert_element_type", "reshape", "broadcast_in_dim", "squeeze", "transpose", "slice", "concatenate")
+
+
+class _MissingRule(Exception):
+    """Raised while relevance is distributed. The message names the node."""
 
 
 def compute_relevance(source: Source, inputs: list[Any], indices: Any, epsilon: Any, rule: str) -> tuple[Any, Any]:
@@ -81,7 +83,7 @@ def _collect_nodes_before_bias(points):
     return {number for number, kinds in readers.items() if kinds == ["bias"]}
 
 
-def _make_refusal(point: Point) -> Callable[[Any], Any]:
+def _make_refusal(point):
     """Return the identity. A relevance that reaches it raises an error."""
 
     @jax.custom_vjp
@@ -91,7 +93,7 @@ def _make_refusal(point: Point) -> Callable[[Any], Any]:
     def backward(_, cotangent):
         if isinstance(cotangent, SymbolicZero):
             return (None,)
-        raise ValueError(
+        raise _MissingRule(
             f"LRP has no rule for {place_of_node(point.node)}. Explain the scores before it, select a node behind it "
             "with `node=`, or use another method, such as 'integrated_gradients'."
         )
@@ -100,7 +102,7 @@ def _make_refusal(point: Point) -> Callable[[Any], Any]:
     return refuse
 
 
-def _make_operator(point: Point, rule: str, epsilon: Any) -> Callable[..., Any]:
+def _make_operator(point, rule, epsilon):
     """Return the operator of a node as a function whose gradient distributes relevance."""
     node, slot = point.node, point.slot
 
@@ -147,7 +149,7 @@ class _Distribution:
         """Return the relevance of each activation."""
         kind = KINDS.named(self._node.op)
         if kind in ("convolution", "dense", "scale") and len(self._activations) > 1:
-            raise ValueError(
+            raise _MissingRule(
                 f"LRP has no rule for a product of two activations: {place_of_node(self._node)}. Select a node behind "
                 "it with `node=`, or use another method, such as 'integrated_gradients'."
             )
@@ -219,4 +221,7 @@ def run_relevance(call: Call, rule: str = "epsilon", epsilon: float = 1e-6) -> t
     def compute(source, inputs, indices, epsilon):
         return compute_relevance(source, inputs, indices, epsilon, rule)
 
-    return call.run(("relevance", rule), compute, np.float32(epsilon))
+    try:
+        return call.run(("relevance", rule), compute, np.float32(epsilon))
+    except _MissingRule as error:  # without the trace of JAX that it was raised in
+        raise ValueError(str(error)) from None

@@ -21,8 +21,8 @@ class Attribution:
     """The contribution of each element of an input, or of the value of a node, to the score of the target.
 
     Attributes:
-        values (numpy.ndarray): the contributions, of the shape of the input or of the node's value. Grad-CAM has one map
-            per example, of shape (N, 1, H, W).
+        values (numpy.ndarray): the contributions, of the shape of the input or of the node's value. Grad-CAM has one
+            map per example, of shape (N, 1, H, W).
         target (numpy.ndarray): the class of each example; for an output of more axes, rows of indices.
         method (str): the method.
         node (Union[str, None]): the node, None for the input.

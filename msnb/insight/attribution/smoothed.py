@@ -1,9 +1,11 @@
-"""Integrated gradients and SmoothGrad: averages of gradients at several values of the source."""
+"""Integrated gradients and SmoothGrad: averages of gradients at several values of the source.
+
+Both call the compiled gradient, `Call.differentiate`, in a loop in Python. On CPU, XLA runs a convolution inside a compiled
+loop several times slower, and Ctrl-C stops a loop in Python.
+"""
 
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from msnb.core.errors.messages import describe
@@ -13,102 +15,69 @@ from msnb.insight.attribution.traced_network import Call
 QUADRATURES = ("gausslegendre", "trapezoid")
 
 
-def _prepare_path(source, inputs, indices, baseline):
-    """Return (baseline, value minus baseline, scores of the value, scores of the baseline)."""
-    value = source.read(inputs)
-    start = jnp.broadcast_to(baseline.astype(value.dtype), value.shape)
-    scores = source.compute_scores(value, inputs, indices)
-    return start, value - start, scores, source.compute_scores(start, inputs, indices)
-
-
-def _add_step_of_path(source, inputs, indices, total, start, difference, position, weight):
-    """Return `total` plus the weighted gradient at a position between the baseline, 0, and the value, 1."""
-    value = (start + position * difference).astype(start.dtype)
-    gradient, _ = source.differentiate(value, inputs, indices)
-    return total + weight * gradient.astype(jnp.float32)
-
-
 def run_integrated_gradients(
     call: Call, baseline: Any = 0.0, steps: int = 50, quadrature: str = "gausslegendre"
 ) -> tuple[Any, Any, Any]:
     """Return (integrated gradients, scores, scores of the baseline) of a call."""
     if quadrature not in QUADRATURES:
         raise ValueError(f"'quadrature' should be 'gausslegendre' or 'trapezoid', but got {quadrature!r}.")
-    least = 1 if quadrature == "gausslegendre" else 2
-    check_count("steps", steps, least)
-    start = _read_baseline(call, baseline)
-    start, difference, scores, baseline_scores = call.run("path", _prepare_path, start)
-    total = np.zeros(difference.shape, np.float32)
-    # a loop in Python: XLA runs a convolution inside a compiled loop several times slower on CPU, and Ctrl-C stops it
+    _check_count("steps", steps, 1 if quadrature == "gausslegendre" else 2)
+    value = call.read_value()
+    start = _read_baseline(baseline, value)
+    difference = value.astype(np.float32) - start
+    total = np.zeros(value.shape, np.float64)
     for position, weight in zip(*_list_positions(steps, quadrature), strict=True):
-        total = call.run("step of path", _add_step_of_path, total, start, difference, position, weight)
-    return np.asarray(total) * np.asarray(difference, np.float32), scores, baseline_scores
+        gradient, _ = call.differentiate((start + position * difference).astype(value.dtype))
+        total += weight * gradient
+    scores, baseline_scores = (call.differentiate(at)[1] for at in (value, start.astype(value.dtype)))
+    return (total * difference).astype(np.float32), scores, baseline_scores
 
 
-def _read_baseline(call, baseline):
+def _read_baseline(baseline, value):
     array = baseline.asnumpy() if isinstance(baseline, Tensor) else np.asarray(baseline)
     if array.dtype.kind not in "fiub" and array.dtype.name != "bfloat16":
         raise TypeError(f"'baseline' should be a number or an array of real numbers, but got {describe(baseline)}.")
-    shape = tuple(call.attributed.shape) if call.source.point is None else call.source.point.shape
     try:
-        is_suitable = np.broadcast_shapes(array.shape, shape) == tuple(shape)
+        return np.broadcast_to(array.astype(np.float32), value.shape)
     except ValueError:
-        is_suitable = False
-    if not is_suitable:
         raise ValueError(
-            f"'baseline' should be a number or an array that broadcasts to the shape {list(shape)}, but its shape is "
-            f"{list(array.shape)}."
-        )
-    return array.astype(np.float32)
+            f"'baseline' should be a number or an array that broadcasts to the shape {list(value.shape)}, but its "
+            f"shape is {list(array.shape)}."
+        ) from None
 
 
 def _list_positions(steps, quadrature):
     """Return (positions from 0 to 1, weights whose sum is 1)."""
     if quadrature == "gausslegendre":
         roots, weights = np.polynomial.legendre.leggauss(steps)
-        positions, weights = (roots + 1) / 2, weights / 2
-    else:
-        positions = np.linspace(0, 1, steps)
-        weights = np.full(steps, 1 / (steps - 1))
-        weights[[0, -1]] /= 2
-    return positions.astype(np.float32), weights.astype(np.float32)
-
-
-def _prepare_samples(source, inputs, indices, noise):
-    """Return (value, standard deviation of the noise of each example, scores)."""
-    value = source.read(inputs)
-    axes = tuple(range(1, value.ndim))
-    spread = jnp.max(value, axis=axes, keepdims=True) - jnp.min(value, axis=axes, keepdims=True)
-    return value, noise * spread.astype(jnp.float32), source.compute_scores(value, inputs, indices)
-
-
-def _add_sample(source, inputs, indices, total, value, spread, seed, number):
-    """Return `total` plus the gradient at the value with noise."""
-    noisy = (value + spread * draw_noise(seed, number, value.shape)).astype(value.dtype)
-    gradient, _ = source.differentiate(noisy, inputs, indices)
-    return total + gradient.astype(jnp.float32)
-
-
-def draw_noise(seed: Any, number: Any, shape: tuple[int, ...]) -> Any:
-    """Return the standard normal noise of one sample of SmoothGrad."""
-    return jax.random.normal(jax.random.fold_in(jax.random.key(seed), number), shape, jnp.float32)
+        return ((roots + 1) / 2).astype(np.float32), weights / 2
+    weights = np.full(steps, 1 / (steps - 1))
+    weights[[0, -1]] /= 2
+    return np.linspace(0, 1, steps, dtype=np.float32), weights
 
 
 def run_smooth_gradient(call: Call, samples: int = 25, noise: float = 0.15, seed: int = 0) -> tuple[Any, Any]:
     """Return (mean of the gradients, scores) of a call."""
-    check_count("samples", samples, 1)
-    if isinstance(seed, bool) or not isinstance(seed, int):
-        raise TypeError(f"'seed' should be an int, but got {describe(seed)}.")
+    _check_count("samples", samples, 1)
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ValueError(f"'seed' should be an int of at least 0, but got {describe(seed)}.")
     if isinstance(noise, bool) or not isinstance(noise, (int, float)) or not noise >= 0:
         raise ValueError(f"'noise' should be a number of at least 0, but got {noise!r}.")
-    value, spread, scores = call.run("samples", _prepare_samples, np.float32(noise))
-    total, seed = np.zeros(value.shape, np.float32), np.uint32(seed % 2**32)
-    for number in np.arange(samples, dtype=np.uint32):
-        total = call.run("sample", _add_sample, total, value, spread, seed, number)
-    return np.asarray(total) / samples, scores
+    value = call.read_value()
+    rows = value.reshape(len(value), -1).astype(np.float32)
+    spread = noise * (rows.max(axis=1) - rows.min(axis=1)).reshape(-1, *[1] * (value.ndim - 1))
+    total, generator = np.zeros(value.shape, np.float64), np.random.default_rng(seed)
+    for _ in range(samples):
+        noisy = value.astype(np.float32) + spread * draw_noise(generator, value.shape)
+        total += call.differentiate(noisy.astype(value.dtype))[0]
+    return (total / samples).astype(np.float32), call.differentiate(value)[1]
 
 
-def check_count(name: str, value: Any, least: int) -> None:
-    """Raise ValueError if `value` is not an int of at least `least`."""
+def draw_noise(generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the standard normal noise of one sample of SmoothGrad."""
+    return generator.standard_normal(shape, np.float32)
+
+
+def _check_count(name, value, least):
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(f"'{name}' should be an int of at least {least}, but got {value!r}.")

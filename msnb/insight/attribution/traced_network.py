@@ -40,7 +40,7 @@ class TracedNetwork:
 
     Attributes:
         graph (FuncGraph): the graph.
-        points (list[Point]): the main result of each node, in the order of execution.
+        points (list): the main result of each node, in the order of execution.
     """
 
     def __init__(self, program: Any) -> None:
@@ -52,7 +52,7 @@ class TracedNetwork:
         self._result_shapes = self._closed.out_avals[: program.n_results - bool(program.errors)]
         self._has_training_effects = bool(program.random) or self.graph.written > bool(program.errors)
         slots = main_slots(self.graph)
-        self.points: list[Point] = []
+        self.points: list[Any] = []
         self._keys: dict[int, Any] = {}
         for key, points in points_by_key.items():
             for point in points:
@@ -148,7 +148,7 @@ class TracedNetwork:
     def _get_cell_path(self, node):
         return attribute_path(node.scope, self.graph.name)
 
-    def get_point(self, node: CNode) -> Point:
+    def get_point(self, node: CNode) -> Any:
         """Return the point of a node whose value can be attributed to.
 
         Raises:
@@ -198,8 +198,8 @@ class TracedNetwork:
                 if tuple(point.shape[:-1]) == shape:
                     return node
         raise ValueError(
-            f"The input {input_node.name} has integers of shape {list(shape)}, and no node is their embedding, of shape "
-            f"{[*shape, '...']}. Select the node whose value is attributed to with `node=`."
+            f"The input {input_node.name} has integers of shape {list(shape)}, and no node is their embedding, with "
+            "one more axis. Select the node whose value is explained with `node=`."
         )
 
 
@@ -230,7 +230,7 @@ class Source:
 
     def __init__(self, network: TracedNetwork, position: int, point: Point | None) -> None:
         self.network = network
-        self.point = point
+        self.point: Any = point
         self._position = position
 
     @property
@@ -387,6 +387,21 @@ class Call:
         source = self.source
         form = self.network.compile((key, source.key), lambda: lambda *arrays: compute(source, *arrays))
         return form(self.inputs, self.indices, *numbers)
+
+    def read_value(self) -> np.ndarray:
+        """Return the value of the source."""
+        if self.source.point is None:
+            return self.attributed.asnumpy()
+        return np.asarray(self.run("read", lambda source, inputs, indices: source.read(inputs)))
+
+    def differentiate(self, value: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return (gradient of the scores at a value of the source, scores); it is the same program for all values."""
+        gradient, scores = self.run("gradient", _differentiate_at, value)
+        return np.asarray(gradient, np.float32), np.asarray(scores)
+
+
+def _differentiate_at(source, inputs, indices, value):
+    return source.differentiate(value, inputs, indices)
 
 
 _traced: "WeakKeyDictionary[Any, TracedNetwork]" = WeakKeyDictionary()  # program -> its graph and compiled functions
