@@ -1,8 +1,10 @@
-"""Measure the dashboard and the table of runs in a headless chromium: first paint, frames of a brush, live updates.
+"""Measure the dashboard, the table of runs and explanations in a headless chromium: first paint, frames of a brush,
+live updates.
 
     python benchmarks/views.py
 
-A run of 300 tags with 10,000 values each, and 1,000 runs with six settings. Headless chromium draws without a GPU, so
+A run of 300 tags with 10,000 values each, 1,000 runs with six settings, and 100 noisy pictures with the maps of six
+explainers for two labels, which JPEG can hardly compress. Headless chromium draws without a GPU, so
 frame rates are a lower bound. Needs playwright and chromium.
 """
 
@@ -22,12 +24,13 @@ import numpy as np
 
 import msnb
 from msnb.formats.event_records import frame
+from msnb.formats.explanation_records import ExplanationWriter, Inference
 from msnb.formats.summary_events import summary_event
 from msnb.notebook.dashboard import dashboard
 
 ROUNDS = 3
 WIDTHS = (900, 1600)
-TAGS, VALUES, RUNS = 300, 10_000, 1_000
+TAGS, VALUES, RUNS, PICTURES = 300, 10_000, 1_000, 100
 FIRST = 1.7e9  # UNIX seconds
 
 READY = """window.tasks = []; window.readyAt = null;
@@ -98,6 +101,21 @@ def write_many_runs(folder):
     return folder
 
 
+def write_explanations(folder, side):
+    """Write pictures of side x side pixels with the maps of six explainers for two labels, and return the folder."""
+    rng, labels = np.random.default_rng(2), list("abcdefghij")
+    methods = ["Gradient", "Deconvolution", "GuidedBackprop", "GradCAM", "Occlusion", "RISE"]
+    with ExplanationWriter(folder) as writer:
+        writer.write_metadata(labels, methods)
+        for number in range(PICTURES):
+            truth, predicted = number % 10, (number + 1) % 10
+            writer.write_image(number, rng.random((3, side, side)))
+            writer.write_inference(number, [truth], Inference((0.4,), (predicted,), (0.6,)))
+            pairs = [(method, label) for method in methods for label in (truth, predicted)]
+            writer.write_explanations(number, {pair: rng.random((side, side)) for pair in pairs})
+    return folder
+
+
 def measure_page(browser, file, width, has_brush):
     """Return {title: number} of one visit to a page."""
     page = browser.new_page(viewport={"width": width, "height": 900})
@@ -155,11 +173,13 @@ def make_view(name, make, folder):
     """Return a view and {title: number} of its work in Python."""
     figures = {}
     for _ in range(ROUNDS):
-        start = time.thread_time()
+        start, wall = time.process_time(), time.perf_counter()
         view = make(folder)
         payload = view.payload
-        figures["python: read and pack, CPU ms"] = 1000 * (time.thread_time() - start)
+        figures["python: read and pack, CPU ms"] = 1000 * (time.process_time() - start)
+        figures["python: read and pack, ms"] = 1000 * (time.perf_counter() - wall)
     figures["payload, kB"] = len(payload) / 1000
+    figures["output in a notebook, kB"] = len(view._repr_mimebundle_()[0]["text/html"]) / 1000
     print(f"\n{name}")
     return view, figures
 
@@ -185,6 +205,10 @@ def main():
         for name, make, folder in (
             (f"dashboard, {TAGS} tags x {VALUES:,} values", dashboard, write_long_run(root / "long")),
             (f"runs, {RUNS:,} of them", msnb.runs, write_many_runs(root / "many")),
+            *(
+                (f"explanations, {PICTURES} of {side} x {side}", msnb.explanations, write_explanations(root / f"{side}", side))
+                for side in (32, 224)
+            ),
         ):
             view, figures = make_view(name, make, folder)
             print_figures(figures)

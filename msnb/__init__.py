@@ -174,6 +174,7 @@ if TYPE_CHECKING:  # editors need these imports, because they do not run `__geta
     from msnb.notebook.attribution import attribute
     from msnb.notebook.dashboard import dashboard
     from msnb.notebook.display.summary import summary
+    from msnb.notebook.explainer import explanations
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import diff, timeline, view, watch
     from msnb.notebook.graph.patch_view import patch
@@ -493,6 +494,7 @@ _VIEWS = {
     "label": "msnb.notebook.labels",
     "record": "msnb.train.recording",
     "dashboard": "msnb.notebook.dashboard",
+    "explanations": "msnb.notebook.explainer",
     "runs": "msnb.notebook.runs",
     "tune": "msnb.insight.tuning",
     **dict.fromkeys(("load_weights", "save_weights"), "msnb.train.weights"),

@@ -1,14 +1,7 @@
-"""Saliency explanations. Only the names of MindSpore's classes exist; the feature comes in a later version."""
+"""Saliency explanations of image classifiers: explainers, benchmarks that score them, and a runner that writes both to
+files for MindInsight and `%ms_explain`."""
 
-from msnb._util.placeholders import fill, submodules
+from msnb.explainer import benchmark, explanation
+from msnb.explainer._image_classification_runner import ImageClassificationRunner
 
-_WHY = "explanations of image classifiers come in a later version."
-fill(globals(), "ImageClassificationRunner", _WHY)
-submodules(
-    globals(),
-    {
-        "benchmark": "ClassSensitivity Faithfulness Localization Robustness",
-        "explanation": "Gradient Deconvolution GuidedBackprop GradCAM Occlusion RISE",
-    },
-    _WHY,
-)
+__all__ = ["ImageClassificationRunner", "benchmark", "explanation"]

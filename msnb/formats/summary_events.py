@@ -131,7 +131,7 @@ class Event:
         values (tuple[Value]): The other values.
         version (str): "MindSpore.Event:1" at the beginning of a file.
         graph_body (bytes): Bytes of a graph; `graph` decodes them.
-        explain (bytes): Data of MindSpore's explainer.
+        explain (bytes): Message of MindSpore's explainer (:mod:`msnb.formats.explanation_records` decodes it).
     """
 
     wall_time: float
@@ -320,6 +320,11 @@ def graph_event(wall_time: float, graph: Graph | bytes) -> bytes:
         graph = protobuf.encode(_SCHEMA, "GraphProto", graph_message(graph))
     header = protobuf.encode(_SCHEMA, "Event", {"wall_time": wall_time})
     return header + protobuf.key(4, protobuf.LENGTH) + protobuf.varint(len(graph)) + graph
+
+
+def explain_event(wall_time: float, explain: bytes) -> bytes:
+    """Encode an event with a message of :mod:`msnb.formats.explanation_records`. Return its payload."""
+    return protobuf.encode(_SCHEMA, "Event", {"wall_time": wall_time, "explain": explain})
 
 
 def summary_event(wall_time: float, step: int, values: Iterable[tuple[str, str, Any]]) -> bytes:

@@ -13,6 +13,7 @@ from msnb import alias, context
 from msnb.notebook import magic_help
 from msnb.notebook.dashboard import magics as dashboard_magics
 from msnb.notebook.debugger import magics as debug_magics
+from msnb.notebook.explainer import magics as explainer_magics
 from msnb.notebook.gradients import magics as gradient_magics
 from msnb.notebook.graph import calls
 from msnb.notebook.kernel import cell_names, cell_scope, cluster, errors, rewrite_imports
@@ -203,6 +204,7 @@ def install(shell: Any) -> Any:
     undo_gradients = gradient_magics.install(shell)
     undo_runs = runs_magics.install(shell)
     undo_dashboard = dashboard_magics.install(shell)
+    undo_explainer = explainer_magics.install(shell)
     undo_debug = debug_magics.install(shell)
     undo_plans = install_plans(shell)
     undo_cluster = cluster.install(shell)
@@ -214,6 +216,7 @@ def install(shell: Any) -> Any:
         undo_gradients()
         undo_runs()
         undo_dashboard()
+        undo_explainer()
         undo_debug()
         undo_plans()
         undo_cluster()

@@ -1,0 +1,80 @@
+"""Progress of long explanations: observers get the saliency maps of RISE while it runs, and a line shows how far it
+is."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+from msnb import log
+from msnb.common.progress import Work
+
+Observer = Callable[[Any, Any, int, int], object]
+_EVERY_STEPS = 100
+_EVERY_SECONDS = 1.0
+_observers: list[Observer] = []
+_shared: list[Work] = []  # the line of a runner
+
+
+@contextlib.contextmanager
+def observe(callback: Observer) -> Iterator[None]:
+    """Call ``callback(explainer, maps, done, total)`` while an explainer runs: after each 100 masks or each second.
+
+    `maps` is a numpy array (N, l, H, W), the mean over the `done` masks of `total`. The first call has `done` = 0 and
+    maps of zeros. The last one has `done` = `total`. A callback that raises is removed, with a warning.
+    """
+    _observers.append(callback)
+    try:
+        yield
+    finally:
+        if callback in _observers:
+            _observers.remove(callback)
+
+
+@contextlib.contextmanager
+def share_line(work: Work) -> Iterator[None]:
+    """Let explainers count their steps in `work`, which shows them, instead of in a line of each call."""
+    _shared.append(work)
+    try:
+        yield
+    finally:
+        _shared.pop()
+
+
+class Reporter:
+    """Reports the steps of one call of an explainer to its line and to observers. A context manager.
+
+    Args:
+        explainer (object): The explainer.
+        total (int): The number of steps.
+        unit (str): Name of the steps.
+    """
+
+    def __init__(self, explainer: Any, total: int, unit: str):
+        self._explainer, self._total = explainer, total
+        self._own_line = None if _shared else Work(type(explainer).__name__, total, unit)
+        self._line = self._own_line or _shared[-1]
+        self._reported, self._time = 0, time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._own_line is not None:
+            self._own_line.__exit__(*error)
+
+    def report(self, done: int, count: int, compute_maps: Callable[[], Any]) -> None:
+        """Report that `count` more steps are done, `done` in all. `compute_maps` is called if observers get maps."""
+        self._line.step(count)
+        now = time.monotonic()
+        is_due = done - self._reported >= _EVERY_STEPS or now - self._time >= _EVERY_SECONDS
+        if not _observers or not (is_due or done in (0, self._total)):
+            return
+        self._reported, self._time = done, now
+        maps = compute_maps()
+        for observer in list(_observers):
+            try:
+                observer(self._explainer, maps, done, self._total)
+            except Exception as error:
+                log.warning("An observer of explanations failed and was removed: %s: %s", type(error).__name__, error)
+                _observers.remove(observer)
