@@ -201,22 +201,34 @@ class ImageClassificationRunner:
         name, sample_id = type(explainer).__name__, 0
         for benchmarker in self._benchmarkers:
             benchmarker.reset()
-        n_images, n_labelled = sum(map(len, labels_of_batches)), sum(map(any, labels_of_batches))
-        counts_masks = isinstance(explainer, RISE)  # its calls take long
-        work = Work(name, n_labelled * explainer._num_masks, "masks") if counts_masks else Work(name, n_images, "images")
         size = max(map(len, labels_of_batches))
-        with work, share_line(work) if counts_masks else contextlib.nullcontext():
+        work, counts_steps = self._make_line(explainer, labels_of_batches, size)
+        with work:
             for batch, labels in zip(self._read_batches(), labels_of_batches, strict=True):
-                maps = _explain(explainer, batch.images, labels, size)
+                with share_line(work if counts_steps else None):
+                    maps = _explain(explainer, batch.images, labels, size)
                 for index, of_image in enumerate(maps):
                     if of_image:
                         writer.write_explanations(sample_id, {(name, label): m[0, 0] for label, m in of_image.items()})
-                    self._score(explainer, batch, index, of_image)
+                    with share_line(None):
+                        self._score(explainer, batch, index, of_image)
                     sample_id += 1
-                    if not counts_masks:
+                    if not counts_steps:
                         work.step()
         if self._benchmarkers:
             writer.write_scores([_make_score(benchmarker, name) for benchmarker in self._benchmarkers])
+
+    def _make_line(self, explainer, labels_of_batches, size):
+        """Return the progress line of an explainer, and True if it counts the steps of the explainer, not images."""
+        name = type(explainer).__name__
+        steps_of_call = explainer._count_steps(size, *self._image_size)
+        if not steps_of_call:
+            return Work(name, sum(map(len, labels_of_batches)), "images"), False
+        if isinstance(explainer, RISE):
+            n_calls = sum(map(any, labels_of_batches))
+        else:
+            n_calls = sum(-(-sum(map(len, labels)) // size) for labels in labels_of_batches)
+        return Work(name, n_calls * steps_of_call, explainer._unit), True
 
     def _score(self, explainer, batch, index, maps):
         """Let each benchmark score the maps of one image."""
@@ -305,7 +317,7 @@ class ImageClassificationRunner:
         first = next(self._read_batches(), None)
         if first is None:
             raise ValueError(f"For '{_OWNER}', the data set should have images, but it is empty.")
-        self._has_boxes = first.boxes is not None
+        self._has_boxes, self._image_size = first.boxes is not None, first.images.shape[2:]
         n_outputs = predict(self._network, self._activation_fn, first.images[:1]).shape[1]
         if n_outputs != len(self._labels):
             raise ValueError(

@@ -59,6 +59,8 @@ class RISE(PerturbationAttribution):
         (2, 3, 8, 8)
     """
 
+    _unit = "masks"
+
     def __init__(self, network: Cell, activation_fn: Cell, perturbation_per_eval: int = 32):
         super().__init__(network, activation_fn, perturbation_per_eval)
         self._num_masks = 6000
@@ -75,7 +77,7 @@ class RISE(PerturbationAttribution):
         function = compile_for(self._network, self._activation_fn, _mask_and_sum, self._perturbation_per_eval)
         self.partial_saliency, done = None, 0
         try:
-            with Reporter(self, self._num_masks, "masks") as reporter, evaluating(self._network):
+            with Reporter(self, self._num_masks, self._unit) as reporter, evaluating(self._network):
                 reporter.report(0, 0, lambda: sums.astype(np.float32))
                 for grids, rows, columns, is_mask in self._draw_masks(*images.shape[2:]):
                     masks = [Tensor(each) for each in (grids, rows, columns, is_mask)]
@@ -97,6 +99,9 @@ class RISE(PerturbationAttribution):
                 )
             raise
         return self.partial_saliency
+
+    def _count_steps(self, n_images: int, height: int, width: int) -> int:
+        return self._num_masks
 
     def _draw_masks(self, height, width) -> Iterator[tuple[np.ndarray, ...]]:
         """Yield batches of masks as (grids, rows, columns, is_mask).
