@@ -265,7 +265,11 @@ X = random_image(2, 3, 4, 4)
         (lambda: Gradient(lambda x: x), TypeError, "'network' should be Cell"),
         (lambda: RISE(NET, None), TypeError, "'activation_fn' should be Cell"),
         (lambda: Occlusion(NET, nn.Softmax(), 2.0), TypeError, "'perturbation_per_eval' should be int"),
-        (lambda: RISE(NET, nn.Softmax(), 0), ValueError, "'perturbation_per_eval' should be a positive integer, but got 0"),
+        (
+            lambda: RISE(NET, nn.Softmax(), 0),
+            ValueError,
+            "'perturbation_per_eval' should be a positive integer, but got 0",
+        ),
         (lambda: GradCAM(NET, 3), TypeError, "'layer' should be str"),
         (lambda: GradCAM(NET, "rely"), ValueError, "'layer' should be the name of a Cell .* got 'rely'.*: relu"),
     ],

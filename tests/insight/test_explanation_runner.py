@@ -236,7 +236,9 @@ BATCHES = dataset()
 
 
 def make(data=None, folder="never", net=NET, activation_fn=None):
-    return ImageClassificationRunner(folder, (BATCHES, NAMES) if data is None else data, net, activation_fn or nn.Softmax())
+    return ImageClassificationRunner(
+        folder, (BATCHES, NAMES) if data is None else data, net, activation_fn or nn.Softmax()
+    )
 
 
 def register(*args, n_columns=3):
