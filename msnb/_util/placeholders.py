@@ -1,6 +1,5 @@
 """Placeholders for names of r1.1 that are not implemented yet: they can be imported, and raise an error when used."""
 
-from typing import Any
 
 
 def not_yet(what, instead=None):

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import make_explainer
 import explained_networks as networks
+import make_explainer
 import numpy as np
 import pytest
 
