@@ -1,9 +1,10 @@
-"""The dashboard and the table of runs in a headless chromium: how soon they are seen, how many frames a brush gets, and
-how soon after `run.log` of another process a dashboard is told.
+"""The dashboard, the table of runs and the view of explanations in a headless chromium: how soon they are seen, how
+many frames a brush gets, and how soon after `run.log` of another process a dashboard is told.
 
     python benchmarks/views.py
 
-A run of 300 tags with 10,000 values each, and 1,000 runs with six settings. Headless chromium draws without a GPU, so
+A run of 300 tags with 10,000 values each, 1,000 runs with six settings, and 100 noisy pictures with the maps of six
+explainers for two labels, which JPEG can hardly compress. Headless chromium draws without a GPU, so
 frame rates are a lower bound. Needs playwright and chromium.
 """
 
@@ -23,12 +24,13 @@ import numpy as np
 
 import msnb
 from msnb.formats.event_records import frame
+from msnb.formats.explanation_records import ExplanationWriter, Inference
 from msnb.formats.summary_events import summary_event
 from msnb.notebook.dashboard import dashboard
 
 ROUNDS = 3
 WIDTHS = (900, 1600)
-TAGS, VALUES, RUNS = 300, 10_000, 1_000
+TAGS, VALUES, RUNS, PICTURES = 300, 10_000, 1_000, 100
 FIRST = 1.7e9  # UNIX seconds
 
 READY = """window.tasks = []; window.readyAt = null;
@@ -94,6 +96,21 @@ def many_runs(folder):
     return folder
 
 
+def explained(folder, side):
+    """Pictures of side x side pixels with the maps of six explainers for two labels."""
+    rng, labels = np.random.default_rng(2), list("abcdefghij")
+    methods = ["Gradient", "Deconvolution", "GuidedBackprop", "GradCAM", "Occlusion", "RISE"]
+    with ExplanationWriter(folder) as writer:
+        writer.write_metadata(labels, methods)
+        for number in range(PICTURES):
+            truth, predicted = number % 10, (number + 1) % 10
+            writer.write_image(number, rng.random((3, side, side)))
+            writer.write_inference(number, [truth], Inference((0.4,), (predicted,), (0.6,)))
+            pairs = [(method, label) for method in methods for label in (truth, predicted)]
+            writer.write_explanations(number, {pair: rng.random((side, side)) for pair in pairs})
+    return folder
+
+
 def measure(browser, file, width, brushed):
     """{what: number} of one visit to a page."""
     page = browser.new_page(viewport={"width": width, "height": 900})
@@ -148,11 +165,13 @@ def made(name, make, folder):
     """(view, {what: number}) of what Python does for a view."""
     found = {}
     for _ in range(ROUNDS):
-        begun = time.thread_time()
+        begun, wall = time.process_time(), time.perf_counter()
         view = make(folder)
         payload = view.payload
-        found["python: read and pack, CPU ms"] = 1000 * (time.thread_time() - begun)
+        found["python: read and pack, CPU ms"] = 1000 * (time.process_time() - begun)
+        found["python: read and pack, ms"] = 1000 * (time.perf_counter() - wall)
     found["payload, kB"] = len(payload) / 1000
+    found["output in a notebook, kB"] = len(view._repr_mimebundle_()[0]["text/html"]) / 1000
     print(f"\n{name}")
     return view, found
 
@@ -176,6 +195,10 @@ def main():
         for name, make, folder in (
             (f"dashboard, {TAGS} tags x {VALUES:,} values", dashboard, long_run(root / "long")),
             (f"runs, {RUNS:,} of them", msnb.runs, many_runs(root / "many")),
+            *(
+                (f"explanations, {PICTURES} of {side} x {side}", msnb.explanations, explained(root / f"{side}", side))
+                for side in (32, 224)
+            ),
         ):
             view, found = made(name, make, folder)
             told(found)

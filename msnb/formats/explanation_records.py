@@ -354,6 +354,7 @@ class Explanations:
         self.folder = Path(summary_dir)
         if not self.folder.is_dir():
             raise FileNotFoundError(f"There is no folder {os.fspath(summary_dir)!r}.")
+        self._root = os.path.realpath(summary_dir)
         self._open(None)
 
     def _open(self, path):
@@ -405,11 +406,10 @@ class Explanations:
         Raises:
             BadFileError: If it is outside the folder.
         """
-        root = self.folder.resolve()
-        path = (root / relative).resolve()
-        if not path.is_relative_to(root):
+        path = os.path.realpath(os.path.join(self._root, relative))
+        if not path.startswith(self._root + os.sep):
             raise BadFileError(f"The picture {relative!r} is outside the folder {os.fspath(self.folder)!r}.")
-        return path
+        return Path(path)
 
 
 def _read_timestamp(path):

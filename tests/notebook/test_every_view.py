@@ -32,8 +32,18 @@ for rate in (0.1, 0.01):
     """from mindspore import dataset as ds
 data = ds.NumpySlicesDataset({"x": np.zeros((64, 16))}, shuffle=True).map(lambda x: x + 1, "x").batch(8)""",
     "%ms_pipeline data",
+    """from msnb.formats.explanation_records import BenchmarkScore, ExplanationWriter, Inference
+with ExplanationWriter("explained") as writer:
+    writer.write_metadata(["cat", "dog"], ["Gradient", "GradCAM"], ["Faithfulness"])
+    for number in range(6):
+        writer.write_image(number, np.random.rand(3, 16, 16))
+        writer.write_inference(number, [number % 2], Inference([0.3], [1 - number % 2], [0.7]))
+        maps = {(name, label): np.random.rand(16, 16) for name in ("Gradient", "GradCAM") for label in (0, 1)}
+        writer.write_explanations(number, maps)
+    writer.write_scores([BenchmarkScore("Faithfulness", "GradCAM", 0.5, [0.25, 0.75])])""",
+    "%ms_explain explained",
 ]
-DRAWN = ("graph", "grad", "profile", "dash", "runs", "plan")  # by a script; a pipeline is a page of its own
+DRAWN = ("graph", "grad", "profile", "dash", "runs", "plan", "explain")  # by a script; a pipeline is a page of its own
 VIEWS = {**{name: f".msnb-{name}[data-ready]" for name in DRAWN}, "pipe": ".msnb-pipe"}
 
 

@@ -240,6 +240,18 @@ def test_a_view_follows_a_runner(tmp_path):
     view._widget = None
 
 
+def test_a_page_that_was_opened_again_gets_what_it_missed(tmp_path):
+    with ExplanationWriter(tmp_path) as writer:
+        writer.write_metadata(LABELS, METHODS)
+        view = explanations(tmp_path)
+        shown = unpack(view.payload)["version"]
+        assert view.answer({"since": shown}) == ({}, [])
+        writer.write_image(0, np.zeros((3, 8, 8)))
+        view.refresh()
+    _, (missed,) = view.answer({"since": shown})
+    assert len(unpack(missed)["samples"]) == 1
+
+
 def test_the_partial_maps_of_a_running_explainer_are_sent(folder):
     view = explanations(folder)
     sent = []
@@ -513,6 +525,23 @@ def test_a_region_is_clicked_drawn_and_moved(browser, tmp_path, net):
         page.wait_for_selector(".region .graph[data-ready]")
         assert page.evaluate("document.querySelector('.region .graph').shadowRoot.querySelector('canvas') !== null")
         page.keyboard.press("Escape")
+    assert not window.complaints()
+
+
+def test_a_region_of_a_wide_picture_is_a_share_of_its_sides(browser, tmp_path, net):
+    with ExplanationWriter(tmp_path / "explained") as writer:
+        writer.write_metadata(LABELS, METHODS[:1])
+        writer.write_image(0, np.random.default_rng(0).random((1, 8, 32)))
+        writer.write_inference(0, (1,), Inference((0.75,), (1,), (0.75,)))
+        writer.write_explanations(0, {("Gradient", 1): np.random.default_rng(0).random((8, 32))})
+    window, view = Window(browser), explanations(tmp_path / "explained", net)
+    with live(window, view, tmp_path) as (page, answer, hear):
+        page.wait_for_function("document.querySelector('.detail').style.getPropertyValue('--ratio') === '4'")
+        place = page.locator("figure[data-method=Gradient] .stack").bounding_box()
+        assert place["width"] / place["height"] == pytest.approx(4, rel=0.1)
+        page.mouse.click(place["x"] + place["width"] * 0.75, place["y"] + place["height"] / 4)
+        (question,) = [one for one in page.evaluate("asked") if "region" in one]
+        np.testing.assert_allclose(question["region"]["box"], [0.15, 0.65, 0.35, 0.85], atol=0.03)
     assert not window.complaints()
 
 

@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import Any
 
 from msnb.formats.explanation_records import Explanations, Sample
@@ -22,6 +23,7 @@ _SIZES = (224, 160, 112, 80, 56)  # longest side of a thumbnail in pixels
 _MAP_SHARE = 0.5  # a map is smooth: its thumbnail has this share of the size of a picture's
 _BYTES_PER_PIXEL = 0.3  # of a JPEG with _QUALITY, from photographs
 _QUALITY = 78
+_CHUNK = 32  # pictures that one task encodes
 
 
 def predict_kind(probability: float, label: int, truth: tuple[int, ...]) -> str | None:
@@ -93,11 +95,14 @@ class Thumbnails:
         def encode(path):
             try:
                 return reduce_picture(self.read(path), size)
-            except (OSError, BadFileError, ValueError) as error:  # Pillow raises them for damaged pictures
+            except Exception as error:  # Pillow raises errors of many types for damaged pictures
                 return describe_problem(error)
 
-        with ThreadPoolExecutor() as pool:  # Pillow releases the interpreter while it decodes
-            for path, result in zip(new, pool.map(encode, new), strict=True):
+        # Pillow releases the interpreter while it decodes. A task of many pictures costs less than one of each.
+        chunks = [new[start : start + _CHUNK] for start in range(0, len(new), _CHUNK)]
+        with ThreadPoolExecutor() as pool:
+            results = pool.map(lambda chunk: [encode(path) for path in chunk], chunks)
+            for path, result in zip(new, chain.from_iterable(results), strict=True):
                 (self.problems if isinstance(result, str) else self.encoded)[path] = result  # type: ignore[index]
         return new
 

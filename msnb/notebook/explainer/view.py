@@ -88,6 +88,7 @@ class ExplanationsView(Renewed):
         self._thread: threading.Thread | None = None
         self._file = self.explanations.path
         self._cached: bytes | None = None
+        self._version = 0  # number of changes; a page that was opened again asks for what it has missed
         self._thumbnails.update()
 
     @property
@@ -105,7 +106,7 @@ class ExplanationsView(Renewed):
 
     def _build_content(self):
         content = payload.build_content(self.explanations, self.title)
-        return {**content, "note": self._problem, "waiting": self._waiting}
+        return {**content, "version": self._version, "note": self._problem, "waiting": self._waiting}
 
     @property
     def _waiting(self):
@@ -144,6 +145,7 @@ class ExplanationsView(Renewed):
             before = set(self._thumbnails.encoded)
             new = self._thumbnails.update()
             self._cached = None
+            self._version += 1
             cell_views.changed(self)
             if self._widget is not None:
                 is_complete = not before <= set(self._thumbnails.encoded) or set(new) >= before
@@ -187,8 +189,8 @@ class ExplanationsView(Renewed):
             return {"files": [path for path in question["files"] if path not in problems]}, data
         if "region" in question:
             return self._regions.rank(**question["region"])
-        if "all" in question:
-            return {}, [self.payload]
+        if "since" in question:
+            return {}, [] if question["since"] == self._version else [self.payload]
         raise ValueError(f"The view asks for {', '.join(question)}, which this kernel does not know.")
 
     # ------------------------------------------------------------------ forms

@@ -19,7 +19,7 @@ export const badge = (kind) =>
   kind
     ? `<span class="badge ${kind}" title="${KINDS.find(([key]) => key === kind)[1]}">${kind}</span>`
     : `<span class="badge none" title="no true label">–</span>`;
-export const percent = (probability) =>
+export const formatProbability = (probability) =>
   probability === null ? "NaN" : probability.toFixed(probability > 0 && probability < 0.001 ? 6 : 3);
 
 export class Images {
@@ -253,7 +253,9 @@ export class Images {
     cell.classList.toggle("missing", image.hidden);
     cell.querySelector(".badge")?.remove();
     cell.insertAdjacentHTML("beforeend", badge(row?.kind));
-    const words = row ? `${app.nameOf(label)} ${percent(row.probability)} ${row.kind ?? ""}` : "no prediction yet";
+    const words = row
+      ? `${app.nameOf(label)} ${formatProbability(row.probability)} ${row.kind ?? ""}`
+      : "no prediction yet";
     cell.setAttribute("aria-label", `sample ${sample.id}: ${words}`);
     cell.title = `sample ${sample.id}: ${words}`;
     this.overlay(cell.querySelector("canvas"), sample, app.state.method, label);
@@ -277,12 +279,12 @@ export class Images {
       truth = sample.truth.map((one) => escape(app.nameOf(one))).join(", ");
     const rows = sample.labels.map((one) => {
       const on = one.label === label,
-        sure = one.interval ? `, 95 % between ${one.interval.map(percent).join(" and ")}` : "";
+        sure = one.interval ? `, 95 % between ${one.interval.map(formatProbability).join(" and ")}` : "";
       return (
         `<button role="radio" aria-checked="${on}" data-label="${one.label}">${badge(one.kind)}` +
         `<span class="name">${escape(app.nameOf(one.label))}</span><i class="bar" style="--share:${
           one.probability ?? 0
-        }"></i><span class="number">${percent(one.probability)}</span>${
+        }"></i><span class="number">${formatProbability(one.probability)}</span>${
           sure ? `<span class="soft">${sure}</span>` : ""
         }</button>`
       );
@@ -313,6 +315,9 @@ export class Images {
     const focused = this.focused();
     if (setHtml(detail, html)) {
       this.region.attach(detail, sample, label);
+      const image = detail.querySelector("img"),
+        shape = () => detail.style.setProperty("--ratio", image.naturalWidth / image.naturalHeight || 1);
+      image.addEventListener("load", shape);
       if (focused) detail.querySelector(focused)?.focus();
     }
     for (const one of detail.querySelectorAll("figure[data-method]")) {

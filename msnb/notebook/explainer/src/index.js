@@ -48,7 +48,9 @@ async function render({ model, el }) {
   app = new App(el, content, host);
   for (const [message, buffers] of early) await hear(message, buffers);
   // a page that was opened again has missed the news since
-  host.ask({ all: true }).then(async ({ buffers }) => buffers?.length && app.take(await read(bytesOf(buffers[0]))));
+  host
+    .ask({ since: content.version })
+    .then(async ({ buffers }) => buffers?.length && app.take(await read(bytesOf(buffers[0]))));
   return () => {
     closed = true;
     model.off("msg:custom", hear);
