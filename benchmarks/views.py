@@ -1,10 +1,5 @@
-<<<<<<< HEAD
 """Measure the dashboard, the table of runs and explanations in a headless chromium: first paint, frames of a brush,
 live updates.
-=======
-"""The dashboard and the table of runs in a headless chromium: how soon they are seen, how many frames a brush gets, and
-how soon after `run.log` of another process a dashboard is told.
->>>>>>> w/prose
 
     python benchmarks/views.py
 
@@ -66,8 +61,8 @@ BRUSH = """async frames => {
         times[Math.floor(0.9 * frames)]}; }"""
 
 
-def long_run(folder):
-    """A run with many long curves."""
+def write_long_run(folder):
+    """Write a run with many long curves."""
     rng = np.random.default_rng(0)
     names = [f"{('train', 'eval', 'layer', 'gradient')[i % 4]}/value_{i:03d}" for i in range(TAGS)]
     falling = np.exp(-np.arange(VALUES)[:, None] / (VALUES * rng.uniform(0.05, 0.5, TAGS)))
@@ -80,8 +75,8 @@ def long_run(folder):
     return folder
 
 
-def many_runs(folder):
-    """Runs with six settings and two metrics."""
+def write_many_runs(folder):
+    """Write runs with six settings and two metrics."""
     rng = np.random.default_rng(1)
     for i in range(RUNS):
         rate, decay = 10 ** rng.uniform(-5, -1), 10 ** rng.uniform(-6, -2)
@@ -94,14 +89,18 @@ def many_runs(folder):
             "dropout": float(rng.uniform(0, 0.5)),
         }
         accuracy = 0.95 - 0.05 * (np.log10(rate) + 3) ** 2 + rng.normal(0, 0.02)
-        about = {"format": 1, "name": f"run-{i:04d}", "started": FIRST + i, "ended": FIRST + i + 600}
-        told = {**about, "state": "finished", "config": config, "summary": {"accuracy": accuracy, "loss": 1 - accuracy}}
+        common = {"format": 1, "name": f"run-{i:04d}", "started": FIRST + i, "ended": FIRST + i + 600}
+        description = {
+            **common,
+            "state": "finished",
+            "config": config,
+            "summary": {"accuracy": accuracy, "loss": 1 - accuracy},
+        }
         (folder / f"run-{i:04d}").mkdir(parents=True)
-        (folder / f"run-{i:04d}" / "run.json").write_text(json.dumps(told))
+        (folder / f"run-{i:04d}" / "run.json").write_text(json.dumps(description))
     return folder
 
 
-<<<<<<< HEAD
 def write_explanations(folder, side):
     """Write pictures of side x side pixels with the maps of six explainers for two labels, and return the folder."""
     rng, labels = np.random.default_rng(2), list("abcdefghij")
@@ -119,22 +118,21 @@ def write_explanations(folder, side):
 
 def measure_page(browser, file, width, has_brush):
     """Return {title: number} of one visit to a page."""
-=======
-def measure(browser, file, width, brushed):
-    """{what: number} of one visit to a page."""
->>>>>>> w/prose
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.add_init_script(READY)
     page.goto(file.as_uri())
     page.wait_for_function("() => window.readyAt !== null")
-    found = {"first paint, ms": page.evaluate("readyAt"), "longest task, ms": max(page.evaluate("tasks"), default=0.0)}
-    if brushed:
-        found |= page.evaluate(BRUSH, 120)
+    figures = {
+        "first paint, ms": page.evaluate("readyAt"),
+        "longest task, ms": max(page.evaluate("tasks"), default=0.0),
+    }
+    if has_brush:
+        figures |= page.evaluate(BRUSH, 120)
     page.close()
-    return found
+    return figures
 
 
-# A process that logs a value now and then, and prints when
+# Logs a value every quarter second, and prints the time of each
 WRITER = """import sys, time, msnb
 with msnb.record("other", sys.argv[1]) as run:
     for step in range(1, 41):
@@ -143,10 +141,10 @@ with msnb.record("other", sys.argv[1]) as run:
         time.sleep(0.237)"""
 
 
-def followed(folder):
-    """{what: number} of a dashboard whose run another process writes."""
+def measure_live_curve(folder):
+    """Return {title: number} of a dashboard whose run another process writes."""
     folder.mkdir()
-    view, heard, lock = dashboard(folder), {}, threading.Lock()
+    view, arrivals, lock = dashboard(folder), {}, threading.Lock()
 
     def send(message, buffers):
         now = time.time()
@@ -154,28 +152,27 @@ def followed(folder):
             for step in range(1, 41):
                 curve = [run.scalar("loss").steps for run in view.runs if run.tags["scalar"]]
                 if curve and len(curve[0]) >= step:
-                    heard.setdefault(step, now)
+                    arrivals.setdefault(step, now)
 
     view.widget.send = send
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", WRITER, str(folder)], capture_output=True, text=True, check=True
     ).stdout
     time.sleep(1)
     view.close()
-    times = [float(line) for line in re.findall(r"^\d+\.\d+$", said, re.MULTILINE)]
-    late = [1000 * (heard[step] - at) for step, at in enumerate(times, 1) if step in heard and step > 3]
+    times = [float(line) for line in re.findall(r"^\d+\.\d+$", output, re.MULTILINE)]
+    delays = [1000 * (arrivals[step] - at) for step, at in enumerate(times, 1) if step in arrivals and step > 3]
     return {
-        "told after, median, ms": statistics.median(late),
-        "told after, longest, ms": max(late),
-        "never told": len(times) - 3 - len(late),
+        "update after, median, ms": statistics.median(delays),
+        "update after, longest, ms": max(delays),
+        "missing updates": len(times) - 3 - len(delays),
     }
 
 
-def made(name, make, folder):
-    """(view, {what: number}) of what Python does for a view."""
-    found = {}
+def make_view(name, make, folder):
+    """Return a view and {title: number} of its work in Python."""
+    figures = {}
     for _ in range(ROUNDS):
-<<<<<<< HEAD
         start, wall = time.process_time(), time.perf_counter()
         view = make(folder)
         payload = view.payload
@@ -183,57 +180,47 @@ def made(name, make, folder):
         figures["python: read and pack, ms"] = 1000 * (time.perf_counter() - wall)
     figures["payload, kB"] = len(payload) / 1000
     figures["output in a notebook, kB"] = len(view._repr_mimebundle_()[0]["text/html"]) / 1000
-=======
-        begun = time.thread_time()
-        view = make(folder)
-        payload = view.payload
-        found["python: read and pack, CPU ms"] = 1000 * (time.thread_time() - begun)
-    found["payload, kB"] = len(payload) / 1000
->>>>>>> w/prose
     print(f"\n{name}")
-    return view, found
+    return view, figures
 
 
-def told(found):
-    for key, value in found.items():
+def print_figures(figures):
+    """Print {title: number}."""
+    for key, value in figures.items():
         print(f"  {key:40} {value:10.1f}", flush=True)
 
 
 def main():
+    """Print the figures of both views and of a live curve."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None or importlib.util.find_spec("playwright") is None:
         print("views: not measured, chromium or playwright is missing")
         return
     from playwright.sync_api import sync_playwright
 
-    print(f"best of {ROUNDS} (other work on the machine only makes things slower)")
-    with tempfile.TemporaryDirectory() as place, sync_playwright() as play:
-        root = pathlib.Path(place)
+    print(f"best of {ROUNDS}, because other work on the machine can only add time")
+    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as play:
+        root = pathlib.Path(temporary)
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         for name, make, folder in (
-<<<<<<< HEAD
             (f"dashboard, {TAGS} tags x {VALUES:,} values", dashboard, write_long_run(root / "long")),
             (f"runs, {RUNS:,} of them", msnb.runs, write_many_runs(root / "many")),
             *(
-                (f"explanations, {PICTURES} of {side} x {side}", msnb.explanations, write_explanations(root / f"{side}", side))
-                for side in (32, 224)
+                (f"explanations, {PICTURES} of {n} x {n}", msnb.explanations, write_explanations(root / f"{n}", n))
+                for n in (32, 224)
             ),
-=======
-            (f"dashboard, {TAGS} tags x {VALUES:,} values", dashboard, long_run(root / "long")),
-            (f"runs, {RUNS:,} of them", msnb.runs, many_runs(root / "many")),
->>>>>>> w/prose
         ):
-            view, found = made(name, make, folder)
-            told(found)
+            view, figures = make_view(name, make, folder)
+            print_figures(figures)
             (root / "page.html").write_text(view.html(), encoding="utf-8")
             for width in WIDTHS:
-                rounds = [measure(browser, root / "page.html", width, make is msnb.runs) for _ in range(ROUNDS)]
+                rounds = [measure_page(browser, root / "page.html", width, make is msnb.runs) for _ in range(ROUNDS)]
                 best = {key: (max if "frames/s" in key else min)(each[key] for each in rounds) for key in rounds[0]}
-                told({f"{width} px: {key}": value for key, value in best.items()})
+                print_figures({f"{width} px: {key}": value for key, value in best.items()})
             view.close()
         browser.close()
-        print("\na live curve, of another process")
-        told(followed(root / "live"))
+        print("\na live curve of another process")
+        print_figures(measure_live_curve(root / "live"))
 
 
 if __name__ == "__main__":
