@@ -347,28 +347,28 @@ class Call:
         sizes = output_shape
         if target is None:
             return self._select_predicted(sizes)
-        parts = target if isinstance(target, tuple) else (target,)
-        parts = [part.asnumpy() if isinstance(part, Tensor) else np.asarray(part) for part in parts]
-        if any(part.dtype.kind not in "iu" for part in parts):
+        columns = target if isinstance(target, tuple) else (target,)
+        columns = [column.asnumpy() if isinstance(column, Tensor) else np.asarray(column) for column in columns]
+        if any(column.dtype.kind not in "iu" for column in columns):
             raise TypeError(f"'target' should be the index of a class, an int or ints, but got {describe(target)}.")
-        if len(parts) != len(sizes):
+        if len(columns) != len(sizes):
             raise ValueError(
                 f"{self.network.name} returns {len(sizes)} axes per example, {list(sizes)}, but 'target' has "
-                f"{len(parts)} indices. It should be one int for (N, classes), and a tuple for more axes."
+                f"{len(columns)} indices. It should be one int for (N, classes), and a tuple for more axes."
             )
-        for part, size in zip(parts, sizes, strict=True):
-            if part.shape not in ((), (1,), (self.count,)):
+        for column, size in zip(columns, sizes, strict=True):
+            if column.shape not in ((), (1,), (self.count,)):
                 raise ValueError(
                     f"'target' should be one int or {self.count} ints, one per example, but its shape is "
-                    f"{list(part.shape)}."
+                    f"{list(column.shape)}."
                 )
-            if part.min() < -size or part.max() >= size:
-                outside = part[(part < -size) | (part >= size)].flat[0] if part.ndim else int(part)
+            if column.min() < -size or column.max() >= size:
+                outside = column[(column < -size) | (column >= size)].flat[0] if column.ndim else int(column)
                 raise ValueError(
                     f"'target' {outside} is outside of the {size} scores that {self.network.name} returns."
                 )
         columns = [
-            np.broadcast_to(part.reshape(-1) % size, self.count) for part, size in zip(parts, sizes, strict=True)
+            np.broadcast_to(column.reshape(-1) % size, self.count) for column, size in zip(columns, sizes, strict=True)
         ]
         return np.stack(columns, axis=1).astype(np.int32)
 
