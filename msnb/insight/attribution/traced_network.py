@@ -14,10 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb import log
-from msnb.core.compat.jax_private import remove_debug_callbacks
+from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.errors.cell_path import attribute_path
 from msnb.core.errors.messages import describe
-from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
+from msnb.core.jaxpr.instrument import Measure, Replace, evaluate_replaced, instrument
 from msnb.core.script.checkpointed_while import while_over_tree
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.tensor.pytree import flatten
@@ -86,6 +86,11 @@ class TracedNetwork:
         for point in {**rule.values, **rule.operators}:
             points_by_key.setdefault(self._keys[id(point)], []).append(point)
         return evaluate_replaced(self._closed, list(inputs), points_by_key, rule, while_over_tree)
+
+    def read(self, point: Point, inputs: Sequence[Any]) -> Any:
+        """Return the value of a point in the current trace."""
+        measured, _ = instrument(self._closed, {self._keys[id(point)]: [point]}, _Value())
+        return eval_jaxpr(measured.jaxpr, measured.consts, *inputs)[-1]
 
     def compute_scores(self, outputs: Sequence[Any], indices: Any) -> Any:
         """Return the score of each example: the element of the first output at the indices of the target."""
@@ -203,6 +208,13 @@ class TracedNetwork:
         )
 
 
+class _Value(Measure):
+    """The value of a point outside loops and branches."""
+
+    def measure(self, point: Any, array: Any) -> Any:
+        return array
+
+
 class _Changes(Replace):
     """New values and operators of points."""
 
@@ -242,9 +254,7 @@ class Source:
         """Return the value in the current trace."""
         if self.point is None:
             return inputs[self._position]
-        seen: list[Any] = []
-        self.network.evaluate(inputs, {self.point: lambda array: seen.append(array) or array})
-        return seen[0]
+        return self.network.read(self.point, inputs)
 
     def compute_scores(
         self,
@@ -337,28 +347,28 @@ class Call:
         sizes = output_shape
         if target is None:
             return self._select_predicted(sizes)
-        parts = target if isinstance(target, tuple) else (target,)
-        parts = [part.asnumpy() if isinstance(part, Tensor) else np.asarray(part) for part in parts]
-        if any(part.dtype.kind not in "iu" for part in parts):
+        columns = target if isinstance(target, tuple) else (target,)
+        columns = [column.asnumpy() if isinstance(column, Tensor) else np.asarray(column) for column in columns]
+        if any(column.dtype.kind not in "iu" for column in columns):
             raise TypeError(f"'target' should be the index of a class, an int or ints, but got {describe(target)}.")
-        if len(parts) != len(sizes):
+        if len(columns) != len(sizes):
             raise ValueError(
                 f"{self.network.name} returns {len(sizes)} axes per example, {list(sizes)}, but 'target' has "
-                f"{len(parts)} indices. It should be one int for (N, classes), and a tuple for more axes."
+                f"{len(columns)} indices. It should be one int for (N, classes), and a tuple for more axes."
             )
-        for part, size in zip(parts, sizes, strict=True):
-            if part.shape not in ((), (1,), (self.count,)):
+        for column, size in zip(columns, sizes, strict=True):
+            if column.shape not in ((), (1,), (self.count,)):
                 raise ValueError(
                     f"'target' should be one int or {self.count} ints, one per example, but its shape is "
-                    f"{list(part.shape)}."
+                    f"{list(column.shape)}."
                 )
-            if part.min() < -size or part.max() >= size:
-                outside = part[(part < -size) | (part >= size)].flat[0] if part.ndim else int(part)
+            if column.min() < -size or column.max() >= size:
+                outside = column[(column < -size) | (column >= size)].flat[0] if column.ndim else int(column)
                 raise ValueError(
                     f"'target' {outside} is outside of the {size} scores that {self.network.name} returns."
                 )
         columns = [
-            np.broadcast_to(part.reshape(-1) % size, self.count) for part, size in zip(parts, sizes, strict=True)
+            np.broadcast_to(column.reshape(-1) % size, self.count) for column, size in zip(columns, sizes, strict=True)
         ]
         return np.stack(columns, axis=1).astype(np.int32)
 
