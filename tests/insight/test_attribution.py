@@ -191,6 +191,19 @@ def test_a_cell_that_runs_twice_means_its_last_run():
     np.testing.assert_array_equal(result.values, of_dense.values)
 
 
+@pytest.mark.parametrize("method", ["gradient", "guided_backprop", "lrp"])
+def test_a_recomputed_cell_has_equal_attributions(method):
+    first, second = set_weights(Small(has_bias=False), 1), set_weights(Small(has_bias=False), 1)
+    second.fc1.recompute()
+    second.conv.recompute()
+    for node in (None, "conv", "fc1"):
+        expected, values = (
+            msnb.attribute(net, Tensor(IMAGES), target=TARGETS, method=method, node=node).values
+            for net in (first, second)
+        )
+        np.testing.assert_allclose(values, expected, rtol=1e-4, atol=1e-6)
+
+
 def test_an_intervention_is_explained():
     net = set_weights(NET, 1)
     before = gradient(net, IMAGES, TARGETS)

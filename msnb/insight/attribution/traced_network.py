@@ -14,10 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb import log
-from msnb.core.compat.jax_private import remove_debug_callbacks
+from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.errors.cell_path import attribute_path
 from msnb.core.errors.messages import describe
-from msnb.core.jaxpr.instrument import Replace, evaluate_replaced
+from msnb.core.jaxpr.instrument import Measure, Replace, evaluate_replaced, instrument
 from msnb.core.script.checkpointed_while import while_over_tree
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.tensor.pytree import flatten
@@ -86,6 +86,11 @@ class TracedNetwork:
         for point in {**rule.values, **rule.operators}:
             points_by_key.setdefault(self._keys[id(point)], []).append(point)
         return evaluate_replaced(self._closed, list(inputs), points_by_key, rule, while_over_tree)
+
+    def read(self, point: Point, inputs: Sequence[Any]) -> Any:
+        """Return the value of a point in the current trace."""
+        measured, _ = instrument(self._closed, {self._keys[id(point)]: [point]}, _Value())
+        return eval_jaxpr(measured.jaxpr, measured.consts, *inputs)[-1]
 
     def compute_scores(self, outputs: Sequence[Any], indices: Any) -> Any:
         """Return the score of each example: the element of the first output at the indices of the target."""
@@ -203,6 +208,13 @@ class TracedNetwork:
         )
 
 
+class _Value(Measure):
+    """The value of a point outside loops and branches."""
+
+    def measure(self, point: Any, array: Any) -> Any:
+        return array
+
+
 class _Changes(Replace):
     """New values and operators of points."""
 
@@ -242,9 +254,7 @@ class Source:
         """Return the value in the current trace."""
         if self.point is None:
             return inputs[self._position]
-        seen: list[Any] = []
-        self.network.evaluate(inputs, {self.point: lambda array: seen.append(array) or array})
-        return seen[0]
+        return self.network.read(self.point, inputs)
 
     def compute_scores(
         self,
