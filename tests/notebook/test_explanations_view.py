@@ -369,6 +369,10 @@ def test_pictures_are_filtered_sorted_and_chosen_by_keys(browser, folder, tmp_pa
     page.keyboard.press("ArrowRight")
     assert page.inner_text(".detail h3") == "sample 1"
     assert page.evaluate("document.activeElement.dataset.id") == "1"
+    for method in ("GradCAM", "RISE", "Gradient"):
+        page.keyboard.press("m")
+        assert page.get_attribute("figure.on", "data-method") == method
+    assert page.evaluate("document.activeElement.dataset.id") == "1"  # the keys go on
     assert page.inner_text(".labels [aria-checked=true]").split() == ["FP", "dog", "0.600"]
     path = page.locator("figure[data-method=RISE] canvas").get_attribute("data-path")
     page.click("[role=radio][aria-checked=false]")  # the other label has maps of its own

@@ -103,7 +103,10 @@ class Thumbnails:
         with ThreadPoolExecutor() as pool:
             results = pool.map(lambda chunk: [encode(path) for path in chunk], chunks)
             for path, result in zip(new, chain.from_iterable(results), strict=True):
-                (self.problems if isinstance(result, str) else self.encoded)[path] = result  # type: ignore[index]
+                if isinstance(result, str):
+                    self.problems[path] = result
+                else:
+                    self.encoded[path] = result
         return new
 
 
