@@ -1,8 +1,8 @@
 """Render a view's still picture as PNG with matplotlib.
 
 It supports the SVG elements that msnb writes: rect, circle, line, polyline, path with M, L, C and Z, text with tspan,
-image with its data in base64, markers at the end of a path, and style rules that name one element or one class. Other elements raise an error,
-because the picture would be incomplete without them.
+image with its data in base64, markers at the end of a path, and style rules that name one element or one class. Other
+elements raise an error, because the picture would be incomplete without them.
 """
 
 import base64
