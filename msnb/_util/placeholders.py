@@ -1,8 +1,5 @@
 """Placeholders for names of r1.1 that are not implemented yet: they can be imported, and raise an error when used."""
 
-import sys
-from types import ModuleType
-from typing import Any
 
 
 def not_yet(what, instead=None):
@@ -68,21 +65,3 @@ def fill(namespace, names, why):
     for name in names.split():
         namespace[name] = placeholder(name, path, why)
     namespace["__all__"] = [*namespace.get("__all__", ()), *names.split()]
-
-
-def submodules(namespace: dict[str, Any], modules: dict[str, str], why: str) -> None:
-    """Create submodules of a package that contain only placeholders.
-
-    Args:
-        namespace (dict): Namespace of the package.
-        modules (dict): Maps the path of each submodule below the package to its names.
-        why (str): The missing feature and a replacement.
-    """
-    package = namespace["__name__"]
-    for path, names in modules.items():
-        module = ModuleType(f"{package}.{path}", "Names whose feature comes in a later version.")
-        module.__path__ = []
-        fill(module.__dict__, names, why)
-        sys.modules[module.__name__] = module
-        parent, _, last = module.__name__.rpartition(".")
-        setattr(sys.modules[parent], last, module)

@@ -35,14 +35,13 @@ class _Batch(NamedTuple):
     Attributes:
         images (numpy.ndarray): float32, (N, C, H, W).
         labels (list[list[int]]): True labels of each image.
-        boxes (numpy.ndarray): (N, number of boxes, 4), None without boxes; `box_labels` are their labels.
-        box_labels (numpy.ndarray): (N, number of boxes).
+        boxes (numpy.ndarray): (N, number of boxes, 4); `box_labels` (N, number of boxes) are their labels.
     """
 
     images: np.ndarray
     labels: list[list[int]]
-    boxes: np.ndarray | None
-    box_labels: np.ndarray | None
+    boxes: np.ndarray
+    box_labels: np.ndarray
 
     def make_mask(self, index: int, label: int) -> np.ndarray:
         """Return the mask (1, 1, H, W) of the boxes of a label in an image."""
@@ -201,22 +200,34 @@ class ImageClassificationRunner:
         name, sample_id = type(explainer).__name__, 0
         for benchmarker in self._benchmarkers:
             benchmarker.reset()
-        n_images, n_labelled = sum(map(len, labels_of_batches)), sum(map(any, labels_of_batches))
-        counts_masks = isinstance(explainer, RISE)  # its calls take long
-        work = Work(name, n_labelled * explainer._num_masks, "masks") if counts_masks else Work(name, n_images, "images")
         size = max(map(len, labels_of_batches))
-        with work, share_line(work) if counts_masks else contextlib.nullcontext():
+        work, counts_steps = self._make_line(explainer, labels_of_batches, size)
+        with work:
             for batch, labels in zip(self._read_batches(), labels_of_batches, strict=True):
-                maps = _explain(explainer, batch.images, labels, size)
+                with share_line(work if counts_steps else None):
+                    maps = _explain(explainer, batch.images, labels, size)
                 for index, of_image in enumerate(maps):
                     if of_image:
                         writer.write_explanations(sample_id, {(name, label): m[0, 0] for label, m in of_image.items()})
-                    self._score(explainer, batch, index, of_image)
+                    with share_line(None):
+                        self._score(explainer, batch, index, of_image)
                     sample_id += 1
-                    if not counts_masks:
+                    if not counts_steps:
                         work.step()
         if self._benchmarkers:
             writer.write_scores([_make_score(benchmarker, name) for benchmarker in self._benchmarkers])
+
+    def _make_line(self, explainer, labels_of_batches, size):
+        """Return the progress line of an explainer, and True if it counts the steps of the explainer, not images."""
+        name = type(explainer).__name__
+        steps_of_call = explainer._count_steps(size, *self._image_size)
+        if not steps_of_call:
+            return Work(name, sum(map(len, labels_of_batches)), "images"), False
+        if isinstance(explainer, RISE):
+            n_calls = sum(map(any, labels_of_batches))
+        else:
+            n_calls = sum(-(-sum(map(len, labels)) // size) for labels in labels_of_batches)
+        return Work(name, n_calls * steps_of_call, explainer._unit), True
 
     def _score(self, explainer, batch, index, maps):
         """Let each benchmark score the maps of one image."""
@@ -243,33 +254,20 @@ class ImageClassificationRunner:
     def _read_batch(self, row):
         if not 1 <= len(row) <= 3:
             raise ValueError(
-                f"For '{_OWNER}', the data set should have the columns [image], [image, label] or [image, label, bbox], "
-                f"but it has {len(row)} columns. dataset.project(columns) selects some."
+                f"For '{_OWNER}', the data set should have the columns [image], [image, label] or [image, label, "
+                f"bbox], but it has {len(row)} columns. dataset.project(columns) selects some."
             )
-        images, labels, boxes = (*row, None, None)[:3]
+        images, *others = row
         if images.ndim not in (3, 4) or images.shape[-3] not in (1, 3, 4):
             raise ValueError(
                 f"For '{_OWNER}', an image should be (C, H, W) or (N, C, H, W) with C 1, 3 or 4, but its shape is "
                 f"{images.shape}."
             )
         if images.ndim == 3:
-            images, labels, boxes = (None if each is None else each[None] for each in (images, labels, boxes))
+            images, *others = (column[None] for column in row)
         n_images = len(images)
-        if boxes is not None:
-            if boxes.shape[-1:] != (4,):
-                raise ValueError(
-                    f"For '{_OWNER}', the third column should be boxes (N, number of boxes, 4), but its shape is "
-                    f"{boxes.shape}."
-                )
-            boxes = boxes.reshape(n_images, -1, 4)
-        if labels is None:
-            return _Batch(images.astype(np.float32), [[] for _ in images], None, None)
-        labels = self._read_labels(labels, n_images)
-        if boxes is not None and boxes.shape[1] != labels.shape[1]:
-            raise ValueError(
-                f"For '{_OWNER}', an image should have a label for each box, but it has {labels.shape[1]} labels and "
-                f"{boxes.shape[1]} boxes."
-            )
+        labels = self._read_labels(others[0], n_images) if others else np.zeros((n_images, 0), np.int64)
+        boxes = self._read_boxes(others[1], labels) if len(others) > 1 else np.zeros((n_images, 0, 4))
         true_labels = [sorted({int(label) for label in of_image if label >= 0}) for of_image in labels]
         return _Batch(images.astype(np.float32), true_labels, boxes, labels)
 
@@ -281,6 +279,21 @@ class ImageClassificationRunner:
                 f"{labels.dtype} {labels.shape}."
             )
         return np.maximum(labels.reshape(n_images, -1).astype(np.int64), -1)
+
+    def _read_boxes(self, boxes, labels):
+        """Return the boxes as (N, number of boxes, 4)."""
+        if boxes.shape[-1:] != (4,):
+            raise ValueError(
+                f"For '{_OWNER}', the third column should be boxes (N, number of boxes, 4), but its shape is "
+                f"{boxes.shape}."
+            )
+        boxes = boxes.reshape(len(labels), -1, 4)
+        if boxes.shape[:2] != labels.shape:
+            raise ValueError(
+                f"For '{_OWNER}', an image should have a label for each box, but it has {labels.shape[1]} labels and "
+                f"{boxes.shape[1]} boxes."
+            )
+        return boxes
 
     # ------------------------------------------------------------------ checks
     def _check_range(self, batch):
@@ -305,12 +318,12 @@ class ImageClassificationRunner:
         first = next(self._read_batches(), None)
         if first is None:
             raise ValueError(f"For '{_OWNER}', the data set should have images, but it is empty.")
-        self._has_boxes = first.boxes is not None
+        self._has_boxes, self._image_size = first.boxes.size > 0, first.images.shape[2:]
         n_outputs = predict(self._network, self._activation_fn, first.images[:1]).shape[1]
         if n_outputs != len(self._labels):
             raise ValueError(
-                f"For '{_OWNER}', there should be a label for each of the {n_outputs} outputs of the network, but there "
-                f"are {len(self._labels)} labels."
+                f"For '{_OWNER}', there should be a label for each of the {n_outputs} outputs of the network, but "
+                f"there are {len(self._labels)} labels."
             )
         self._check_range(first)
 

@@ -1,5 +1,5 @@
-"""Progress of long explanations: observers get the saliency maps of RISE while it runs, and a line shows how far it
-is."""
+"""Progress of long explanations: observers get the saliency maps of RISE and Occlusion while they run, and a line shows
+how far they are."""
 
 import contextlib
 import time
@@ -13,15 +13,16 @@ Observer = Callable[[Any, Any, int, int], object]
 _EVERY_STEPS = 100
 _EVERY_SECONDS = 1.0
 _observers: list[Observer] = []
-_shared: list[Work] = []  # the line of a runner
+_shared: list[Work | None] = []  # the line of a runner; None for no line
 
 
 @contextlib.contextmanager
 def observe(callback: Observer) -> Iterator[None]:
-    """Call ``callback(explainer, maps, done, total)`` while an explainer runs: after each 100 masks or each second.
+    """Call ``callback(explainer, maps, done, total)`` while an explainer runs: after each 100 steps or each second.
 
-    `maps` is a numpy array (N, l, H, W), the mean over the `done` masks of `total`. The first call has `done` = 0 and
-    maps of zeros. The last one has `done` = `total`. A callback that raises is removed, with a warning.
+    A step is a mask of RISE or a window of Occlusion. `maps` is a numpy array (N, l, H, W), the result of the `done`
+    steps of `total`. The first call has `done` = 0 and maps of zeros. The last one has `done` = `total`. A callback
+    that raises is removed, with a warning.
     """
     _observers.append(callback)
     try:
@@ -32,8 +33,9 @@ def observe(callback: Observer) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def share_line(work: Work) -> Iterator[None]:
-    """Let explainers count their steps in `work`, which shows them, instead of in a line of each call."""
+def share_line(work: Work | None) -> Iterator[None]:
+    """Let explainers count their steps in `work`, which shows them, instead of in a line of each call. None shows
+    nothing."""
     _shared.append(work)
     try:
         yield
@@ -53,7 +55,7 @@ class Reporter:
     def __init__(self, explainer: Any, total: int, unit: str):
         self._explainer, self._total = explainer, total
         self._own_line = None if _shared else Work(type(explainer).__name__, total, unit)
-        self._line = self._own_line or _shared[-1]
+        self._line = _shared[-1] if _shared else self._own_line
         self._reported, self._time = 0, time.monotonic()
 
     def __enter__(self) -> Self:
@@ -65,7 +67,8 @@ class Reporter:
 
     def report(self, done: int, count: int, compute_maps: Callable[[], Any]) -> None:
         """Report that `count` more steps are done, `done` in all. `compute_maps` is called if observers get maps."""
-        self._line.step(count)
+        if self._line is not None:
+            self._line.step(count)
         now = time.monotonic()
         is_due = done - self._reported >= _EVERY_STEPS or now - self._time >= _EVERY_SECONDS
         if not _observers or not (is_due or done in (0, self._total)):

@@ -61,7 +61,14 @@ def main():
     target = np.array([TARGETS[0]])
     maps = saliency[None, None]
     common = {"abs": False, "normalise": False, "disable_warnings": True, "display_progressbar": False}
-    call = {"model": network, "x_batch": image, "y_batch": target, "device": "cpu", "softmax": False, "channel_first": True}
+    call = {
+        "model": network,
+        "x_batch": image,
+        "y_batch": target,
+        "device": "cpu",
+        "softmax": False,
+        "channel_first": True,
+    }
     steps = {"features_in_step": 12, "perturb_baseline": 0.0}
     golden["faithfulness_estimate"] = np.array(quantus.FaithfulnessEstimate(**steps, **common)(**call, a_batch=maps))
     flipping = quantus.PixelFlipping(**steps, return_auc_per_sample=False, **common)

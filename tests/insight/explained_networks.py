@@ -3,6 +3,7 @@
 import contextlib
 
 import jax
+
 from msnb import Parameter, Tensor, nn, ops
 
 

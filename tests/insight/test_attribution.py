@@ -8,9 +8,14 @@ from hypothesis import strategies as st
 import msnb
 from msnb import Tensor, context, log, nn, ops
 from msnb.insight.attribution import METHODS, grad_cam, gradient, modified_relu_gradient
+from msnb.interventions import zero
 
-RNG = np.random.default_rng(7)
-IMAGES = RNG.standard_normal((3, 1, 10, 10)).astype(np.float32)
+
+def draw(*shape, seed=7):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+IMAGES = draw(3, 1, 10, 10)
 TARGETS = [0, 2, 1]
 NODES = {"grad_cam": "conv", "grad_cam_plus_plus": "conv"}
 
@@ -79,7 +84,7 @@ def test_integrated_gradients_add_up_to_the_difference_of_the_scores(seed, node)
 @pytest.mark.parametrize("quadrature", ["gausslegendre", "trapezoid"])
 def test_integrated_gradients_of_a_linear_network_are_exact_in_any_number_of_steps(quadrature):
     net = nn.Dense(4, 3)
-    x = RNG.standard_normal((2, 4)).astype(np.float32)
+    x = draw(2, 4)
     options = {"method": "integrated_gradients", "steps": 2, "quadrature": quadrature}
     result = msnb.attribute(net, Tensor(x), target=1, **options)
     np.testing.assert_allclose(result.values, x * net.weight.asnumpy()[1], rtol=1e-5, atol=1e-6)
@@ -100,10 +105,10 @@ def test_relevance_without_bias_adds_up_to_the_score(seed, rule, node):
 
 def test_relevance_of_a_dense_layer_is_the_formula():
     net = nn.Dense(3, 2)
-    weight, bias = RNG.standard_normal((2, 3)).astype(np.float32), np.array([0.5, -2.0], np.float32)
+    weight, bias = np.array([[1, 2, 3], [2, 1, -1]], np.float32), np.array([0.5, -2.0], np.float32)
     net.weight.set_data(Tensor(weight))
     net.bias.set_data(Tensor(bias))
-    x = RNG.standard_normal((2, 3)).astype(np.float32)
+    x = np.array([[0.5, 2.0, -1.0], [1.5, -0.2, 0.7]], np.float32)
     score = x @ weight[1] + bias[1]
     products = x * weight[1]
     result = msnb.attribute(net, Tensor(x), target=1, method="lrp", epsilon=0.25)
@@ -155,7 +160,7 @@ def guide_by_hand(net, x, target, rule):
 @pytest.mark.parametrize("is_functional", [False, True])
 def test_rules_act_at_relus_in_loops_and_branches(mode, rule, is_functional):
     net = set_weights(Controlled(is_functional), 3)
-    x = np.abs(RNG.standard_normal((1, 5))).astype(np.float32)
+    x = np.abs(draw(1, 5))
     values = modified_relu_gradient(net, Tensor(x), 2, rule)
     np.testing.assert_allclose(values[0], guide_by_hand(net, x[0], 2, rule), rtol=1e-4, atol=1e-5)
 
@@ -178,9 +183,26 @@ def test_the_name_of_a_cell_selects_its_last_node():
     np.testing.assert_array_equal(result.values, by_query.values)
 
 
+def test_a_cell_that_runs_twice_means_its_last_run():
+    net = set_weights(NET, 1)
+    result = msnb.attribute(net, Tensor(IMAGES), target=TARGETS, node="relu")
+    assert result.values.shape == (3, 6)
+    of_dense = msnb.attribute(net, Tensor(IMAGES), target=TARGETS, node="op:ReLU shape:3x6")
+    np.testing.assert_array_equal(result.values, of_dense.values)
+
+
+def test_an_intervention_is_explained():
+    net = set_weights(NET, 1)
+    before = gradient(net, IMAGES, TARGETS)
+    with msnb.intervene(net, {"op:Conv2D": zero()}):
+        assert not gradient(net, IMAGES, TARGETS).any()
+    np.testing.assert_array_equal(gradient(net, IMAGES, TARGETS), before)
+    assert before.any()
+
+
 def test_gradient_of_a_node_is_that_of_the_rest_of_the_network():
     net = set_weights(NET, 2)
-    hidden = RNG.standard_normal((3, 6)).astype(np.float32)
+    hidden = draw(3, 6)
     rest = ops.GradOperation()(lambda h: net.fc2(ops.relu(h))[:, 2].sum())
     head = msnb.attribute(lambda h: net.fc2(ops.relu(h)), Tensor(hidden), target=2)
     np.testing.assert_allclose(head.values, rest(Tensor(hidden)).asnumpy(), rtol=1e-6)
@@ -275,7 +297,7 @@ def test_the_default_target_is_the_predicted_class():
 
 
 def test_outputs_of_other_shapes():
-    x = Tensor(RNG.standard_normal((2, 3, 4)).astype(np.float32))
+    x = Tensor(draw(2, 3, 4))
     result = msnb.attribute(lambda x: ops.exp(x), x, target=(1, -1))
     expected = np.zeros(x.shape, np.float32)
     expected[:, 1, 3] = np.exp(x.asnumpy()[:, 1, 3])
@@ -324,16 +346,68 @@ def test_networks_without_scores_raise(net, words):
         msnb.attribute(net, Tensor(np.ones((2, 3), np.float32)), target=0)
 
 
+class Functional(nn.Cell):
+    """`nn.Dense` twice, as operators."""
+
+    def __init__(self, dense):
+        super().__init__()
+        self.dense = dense
+
+    def construct(self, x):
+        for layer in self.dense:
+            x = ops.maximum(ops.matmul(x, layer.weight.T) + layer.bias, 0)
+        return x
+
+
+@pytest.mark.parametrize("rule", ["epsilon", "z-plus"])
+def test_relevance_of_operators_equals_that_of_cells(rule):
+    layers = nn.CellList([set_weights(nn.Dense(4, 5), 1), set_weights(nn.Dense(5, 3), 2)])
+    cells = nn.SequentialCell(layers[0], nn.ReLU(), layers[1], nn.ReLU())
+    x = Tensor(np.abs(draw(3, 4)))
+    first, second = (
+        msnb.attribute(net, x, target=1, method="lrp", rule=rule, epsilon=0.1).values
+        for net in (cells, Functional(layers))
+    )
+    np.testing.assert_allclose(first, second, rtol=1e-4, atol=1e-6)
+
+
+LINEAR = {
+    "resize": lambda x: ops.ResizeBilinear((3, 3))(x),
+    "pool": lambda x: nn.AdaptiveAvgPool2d(2)(x),
+    "item": lambda x: x[:, :, 1:3],
+    "join": lambda x: ops.concat((x, 2 * x), 1) - x.mean(1, keep_dims=True),
+    "transposed": nn.Conv2dTranspose(2, 3, 3),
+    "leaky": lambda x: ops.leaky_relu(x, 0.1),
+    "split": lambda x: ops.Split(1, 2)(x)[1] / 2,
+}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_operators_preserve_relevance(name):
+    x = Tensor(draw(2, 2, 4, 4))
+
+    def net(x):
+        return LINEAR[name](x).sum((2, 3))
+
+    result = msnb.attribute(net, x, target=0, method="lrp", epsilon=0.0)
+    np.testing.assert_allclose(sum_of_examples(result.values), result.scores, rtol=1e-3, atol=1e-4)
+
+
+def test_relevance_refuses_a_division_by_an_activation():
+    with pytest.raises(ValueError, match="division by an activation"):
+        msnb.attribute(lambda x: 1 / x, Tensor(np.ones((2, 3), np.float32)), target=0, method="lrp")
+
+
 def test_relevance_names_the_node_without_a_rule():
     with pytest.raises(ValueError, match=r"LRP has no rule for Softmax.* \(test_attribution.py:\d+\)"):
         msnb.attribute(lambda x: ops.softmax(x * 2), Tensor(np.ones((2, 3), np.float32)), target=0, method="lrp")
 
 
 def test_a_branch_without_relevance_may_have_any_operator():
-    x = RNG.standard_normal((2, 3)).astype(np.float32)
+    x = draw(2, 3)
     net = lambda x: x * 2 + 0 * ops.stop_gradient(ops.exp(x))  # noqa: E731
     np.testing.assert_allclose(
-        msnb.attribute(net, Tensor(x), target=0, method="lrp").values[:, 0], 2 * x[:, 0], rtol=1e-4
+        msnb.attribute(net, Tensor(x), target=0, method="lrp", epsilon=0.0).values[:, 0], 2 * x[:, 0], rtol=1e-4
     )
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import make_explainer
 import explained_networks as networks
+import make_explainer
 import numpy as np
 import pytest
 
@@ -217,6 +217,17 @@ def test_observers_get_partial_maps():
     assert len(reports) == n_reports
 
 
+def test_observers_get_partial_maps_of_occlusion():
+    occlusion, reports = Occlusion(networks.GoldenNetwork(WEIGHTS), nn.Softmax()), []
+    with observe(lambda *report: reports.append(report)):
+        maps = occlusion(Tensor(IMAGES[12]), 3).asnumpy()
+    assert (reports[0][2], reports[-1][2]) == (0, 202)  # 100 windows and the image itself, for two images
+    assert {(explainer, total) for explainer, _, _, total in reports} == {(occlusion, 202)}
+    assert not reports[0][1].any()
+    np.testing.assert_array_equal(reports[-1][1], maps)
+    assert any(partial[0].any() and not partial[1].any() for _, partial, _, _ in reports)
+
+
 def test_an_observer_that_fails_is_removed(capfd):
     calls = []
 
@@ -254,7 +265,11 @@ X = random_image(2, 3, 4, 4)
         (lambda: Gradient(lambda x: x), TypeError, "'network' should be Cell"),
         (lambda: RISE(NET, None), TypeError, "'activation_fn' should be Cell"),
         (lambda: Occlusion(NET, nn.Softmax(), 2.0), TypeError, "'perturbation_per_eval' should be int"),
-        (lambda: RISE(NET, nn.Softmax(), 0), ValueError, "'perturbation_per_eval' should be a positive integer, but got 0"),
+        (
+            lambda: RISE(NET, nn.Softmax(), 0),
+            ValueError,
+            "'perturbation_per_eval' should be a positive integer, but got 0",
+        ),
         (lambda: GradCAM(NET, 3), TypeError, "'layer' should be str"),
         (lambda: GradCAM(NET, "rely"), ValueError, "'layer' should be the name of a Cell .* got 'rely'.*: relu"),
     ],

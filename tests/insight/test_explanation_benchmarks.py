@@ -62,9 +62,9 @@ def reference_faithfulness(metric, image, saliency, net, label):
     n_steps = int(saliency.size**0.5)
     size = saliency.size // 2 // n_steps
 
-    def probability(kept):
+    def probability(remaining):
         changed = np.zeros_like(image)
-        for pixel in kept:
+        for pixel in remaining:
             row, column = divmod(pixel, image.shape[2])
             changed[:, row, column] = image[:, row, column]
         return nn.Softmax()(net(Tensor(changed[None]))).asnumpy()[0, label]
@@ -263,7 +263,11 @@ def evaluate(*args, metric=None, **options):
         (lambda: Robustness(0, nn.Softmax()), ValueError, "'num_labels' should be a positive integer, but got 0"),
         (lambda: Faithfulness(3, None), TypeError, "'activation_fn' should be Cell"),
         (lambda: Robustness(3, 1), TypeError, "'activation_fn' should be Cell"),
-        (lambda: Faithfulness(3, nn.Softmax(), "AUC"), ValueError, "'metric' should be one of .*DeletionAUC.* got 'AUC'"),
+        (
+            lambda: Faithfulness(3, nn.Softmax(), "AUC"),
+            ValueError,
+            "'metric' should be one of .*DeletionAUC.* got 'AUC'",
+        ),
         (lambda: Localization(3, "IoU"), ValueError, r"'metric' should be one of \['PointingGame', 'IoSR'\]"),
         (lambda: evaluate(NET, X, 1), TypeError, "'explainer' should be Attribution"),
         (lambda: evaluate(EXPLAINER, X.asnumpy(), 1), TypeError, "'inputs' should be Tensor"),

@@ -201,13 +201,44 @@ def test_a_runner_can_run_again(tmp_path):
     assert len(list(tmp_path.glob("events*_explain"))) == 2
 
 
+def test_the_line_counts_the_steps_of_long_explainers(tmp_path, monkeypatch):
+    lines = []
+
+    class Line:
+        waits = False
+
+        def show(self, parts, share=None, curve=()):
+            lines.append(parts[0])
+
+        def end(self, parts, curve=()):
+            lines.append(parts[0])
+
+    net = network()
+    runner = make_runner(tmp_path, net)
+    runner.register_saliency([Occlusion(net, nn.Softmax()), short_rise(net), Gradient(net)], [ClassSensitivity()])
+    monkeypatch.setattr("msnb.common.progress.begin", Line)
+    monkeypatch.setattr("msnb.common.progress._DELAY", 0)
+    monkeypatch.setattr("msnb.common.progress.EVERY", 0)
+    runner.run()
+    steps = [line.partition(" in ")[0] for line in lines if " in " in line and not line.startswith("compiling")]
+    # Occlusion: 36 windows and the image itself, 2 + 1 + 1 pairs of images; RISE: 64 masks, 3 batches
+    assert steps[:1] == ["predictions: 5 images"]
+    assert [step for step in steps if not step.startswith("predictions")] == [
+        "Occlusion: 296 windows",
+        "RISE: 192 masks",
+        "Gradient: 5 images",
+    ]
+
+
 # ---------------------------------------------------------------------- errors
 NET = network()
 BATCHES = dataset()
 
 
 def make(data=None, folder="never", net=NET, activation_fn=None):
-    return ImageClassificationRunner(folder, (BATCHES, NAMES) if data is None else data, net, activation_fn or nn.Softmax())
+    return ImageClassificationRunner(
+        folder, (BATCHES, NAMES) if data is None else data, net, activation_fn or nn.Softmax()
+    )
 
 
 def register(*args, n_columns=3):

@@ -74,7 +74,8 @@ class Localization(LabelSensitiveMetric):
         check_value_type("mask", mask, (Tensor, np.ndarray), "Localization")
         if mask.shape != (1, 1, *inputs.shape[2:]):
             raise ValueError(
-                f"For 'Localization', 'mask' should have the shape {(1, 1, *inputs.shape[2:])}, but got {describe(mask)}."
+                f"For 'Localization', 'mask' should have the shape {(1, 1, *inputs.shape[2:])}, but got "
+                f"{describe(mask)}."
             )
         saliency = explainer(inputs, targets) if saliency is None else saliency
         is_object, values = np.asarray(mask)[0, 0].astype(bool), saliency.asnumpy()[0, 0]

@@ -111,7 +111,9 @@ class LabelSensitiveMetric(AttributionMetric):
             )
         wrong = [label for label in labels if not 0 <= label < self._num_labels]
         if wrong:
-            raise ValueError(f"For '{owner}', 'targets' should be from 0 to {self._num_labels - 1}, but got {wrong[0]}.")
+            raise ValueError(
+                f"For '{owner}', 'targets' should be from 0 to {self._num_labels - 1}, but got {wrong[0]}."
+            )
         for label, score in zip(labels, scores, strict=True):
             self._global_results[label].append(score)
 
@@ -148,7 +150,9 @@ class LabelSensitiveMetric(AttributionMetric):
         check_value_type("saliency", saliency, (Tensor, type(None)), owner)
         expected = (1, 1, *inputs.shape[2:])
         if saliency is not None and saliency.shape != expected:
-            raise ValueError(f"For '{owner}', 'saliency' should have the shape {expected}, but got {describe(saliency)}.")
+            raise ValueError(
+                f"For '{owner}', 'saliency' should have the shape {expected}, but got {describe(saliency)}."
+            )
         return int(labels[0, 0])
 
 

@@ -32,6 +32,10 @@ class Attribution:
         """Return the network."""
         return self._network
 
+    def _count_steps(self, n_images: int, height: int, width: int) -> int:
+        """Return the number of steps that a call reports, 0 if it reports none."""
+        return 0
+
     def __call__(self, inputs: Tensor, targets: Any) -> Tensor:
         """Return the saliency maps of images for labels."""
         raise NotImplementedError(f"{type(self).__name__} should define __call__(inputs, targets).")
@@ -49,6 +53,8 @@ class PerturbationAttribution(Attribution):
         TypeError: If an argument is of another type.
         ValueError: If `perturbation_per_eval` is not positive.
     """
+
+    _unit: str  # name of the steps
 
     def __init__(self, network: Cell, activation_fn: Cell, perturbation_per_eval: int):
         super().__init__(network)

@@ -8,6 +8,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.exchange.tracing import evaluating
 from msnb.explainer._arguments import as_labels, check_images, check_range
 from msnb.explainer._compiled import compile_for, pad
+from msnb.explainer._progress import Reporter
 from msnb.explainer.explanation._attribution import PerturbationAttribution
 from msnb.nn.cell import Cell
 
@@ -46,6 +47,8 @@ class Occlusion(PerturbationAttribution):
         (1, 1, 8, 8)
     """
 
+    _unit = "windows"
+
     def __init__(self, network: Cell, activation_fn: Cell, perturbation_per_eval: int = 32):
         super().__init__(network, activation_fn, perturbation_per_eval)
 
@@ -55,23 +58,54 @@ class Occlusion(PerturbationAttribution):
         labels = as_labels(targets, len(inputs), "Occlusion")
         images = inputs.asnumpy().astype(np.float32, copy=False)
         windows = _list_windows(*images.shape[2:])
-        maps = np.zeros((len(images), 1, *images.shape[2:]), np.float32)
-        with evaluating(self._network):
+        maps, done = np.zeros((len(images), 1, *images.shape[2:]), np.float32), 0
+        with Reporter(self, len(images) * len(windows), self._unit) as reporter, evaluating(self._network):
+            reporter.report(0, 0, maps.copy)
             for index, image in enumerate(images):
-                probabilities = self._predict_covered(image, windows)
-                check_range(labels[index], probabilities.shape[1], "Occlusion")
-                of_label = probabilities[:, labels[index, 0]]
-                maps[index, 0] = np.abs(_average(of_label[0] - of_label[1:], windows[1:], maps.shape[2:]))
+                losses = _Losses(image.shape[1:])
+                for batch, probabilities in self._predict_covered(image, windows):
+                    check_range(labels[index], probabilities.shape[1], "Occlusion")
+                    losses.add(batch, probabilities[:, labels[index, 0]])
+                    maps[index, 0] = np.abs(losses.average())
+                    done += len(batch)
+                    reporter.report(done, len(batch), maps.copy)
         return Tensor(maps)
 
+    def _count_steps(self, n_images: int, height: int, width: int) -> int:
+        return n_images * len(_list_windows(height, width))
+
     def _predict_covered(self, image, windows):
-        """Return the probabilities (number of windows, K) of an image with each window covered."""
-        size, outputs = self._perturbation_per_eval, []
+        """Yield batches of windows, and the probabilities (number of windows, K) of the image with each covered."""
+        size = self._perturbation_per_eval
         function = compile_for(self._network, self._activation_fn, _cover_and_predict, size)
         for start in range(0, len(windows), size):
             batch = windows[start : start + size]
-            outputs.append(function(Tensor(image), Tensor(pad(batch, size))).asnumpy()[: len(batch)])
-        return np.concatenate(outputs)
+            yield batch, function(Tensor(image), Tensor(pad(batch, size))).asnumpy()[: len(batch)]
+
+
+class _Losses:
+    """The losses of probability of the windows that cover each pixel of an image.
+
+    Args:
+        shape (tuple[int]): Height and width.
+    """
+
+    def __init__(self, shape):
+        self._total, self._count = np.zeros(shape), np.zeros(shape)
+        self._original = None
+
+    def add(self, windows, probabilities):
+        """Add the probabilities of the image with each window covered. The first window is the empty one."""
+        for window, probability in zip(windows, probabilities, strict=True):
+            if self._original is None:
+                self._original = probability
+            top, bottom, left, right = window
+            self._total[top:bottom, left:right] += self._original - probability
+            self._count[top:bottom, left:right] += 1
+
+    def average(self):
+        """Return the mean of the losses at each pixel, 0 where there is none."""
+        return self._total / np.maximum(self._count, 1)
 
 
 def _list_windows(height, width):
@@ -84,15 +118,6 @@ def _list_windows(height, width):
 
     windows = [(*rows, *columns) for rows in spans(height) for columns in spans(width)]
     return np.array([(0, 0, 0, 0), *windows], np.int32)
-
-
-def _average(losses, windows, shape):
-    """Return the mean of the losses of the windows that cover each pixel, 0 where there is none."""
-    total, count = np.zeros(shape), np.zeros(shape)
-    for loss, (top, bottom, left, right) in zip(losses, windows, strict=True):
-        total[top:bottom, left:right] += loss
-        count[top:bottom, left:right] += 1
-    return total / np.maximum(count, 1)
 
 
 def _cover_and_predict(probabilities):

@@ -59,6 +59,8 @@ class RISE(PerturbationAttribution):
         (2, 3, 8, 8)
     """
 
+    _unit = "masks"
+
     def __init__(self, network: Cell, activation_fn: Cell, perturbation_per_eval: int = 32):
         super().__init__(network, activation_fn, perturbation_per_eval)
         self._num_masks = 6000
@@ -72,11 +74,12 @@ class RISE(PerturbationAttribution):
         labels = as_labels(targets, len(inputs), "RISE", n_axes=2)
         images = inputs.asnumpy().astype(np.float32, copy=False)
         sums = np.zeros((*labels.shape, *images.shape[2:]), np.float64)
+        saliency = Tensor(sums.astype(np.float32), inputs.dtype)
         function = compile_for(self._network, self._activation_fn, _mask_and_sum, self._perturbation_per_eval)
         self.partial_saliency, done = None, 0
         try:
-            with Reporter(self, self._num_masks, "masks") as reporter, evaluating(self._network):
-                reporter.report(0, 0, lambda: sums.astype(np.float32))
+            with Reporter(self, self._num_masks, self._unit) as reporter, evaluating(self._network):
+                reporter.report(0, 0, saliency.asnumpy)
                 for grids, rows, columns, is_mask in self._draw_masks(*images.shape[2:]):
                     masks = [Tensor(each) for each in (grids, rows, columns, is_mask)]
                     batch_sums = np.zeros_like(sums)
@@ -87,8 +90,8 @@ class RISE(PerturbationAttribution):
                         batch_sums[index] = batch_sum.asnumpy()
                     count = int(is_mask.sum())
                     sums, done = sums + batch_sums, done + count
-                    self.partial_saliency = Tensor((sums / done).astype(np.float32), inputs.dtype)
-                    reporter.report(done, count, self.partial_saliency.asnumpy)
+                    self.partial_saliency = saliency = Tensor((sums / done).astype(np.float32), inputs.dtype)
+                    reporter.report(done, count, saliency.asnumpy)
         except KeyboardInterrupt as error:
             if done and not error.args:
                 error.args = (
@@ -96,7 +99,10 @@ class RISE(PerturbationAttribution):
                     f"explainer is the mean of these.",
                 )
             raise
-        return self.partial_saliency
+        return saliency
+
+    def _count_steps(self, n_images: int, height: int, width: int) -> int:
+        return self._num_masks
 
     def _draw_masks(self, height, width) -> Iterator[tuple[np.ndarray, ...]]:
         """Yield batches of masks as (grids, rows, columns, is_mask).

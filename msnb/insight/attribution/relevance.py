@@ -13,24 +13,34 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from msnb.core.compat.jax_private import eval_jaxpr
+from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.operator.rule_table import RuleTable
 from msnb.core.support.type_promotion import is_inexact
 from msnb.insight.attribution.traced_network import Call, Source
 from msnb.insight.debugger.names import place_of_node
-from msnb.ir.anf import CNode
-from msnb.ops import operations as P
+from msnb.ir.anf import CNode, ValueNode
+from msnb.nn.graph_cell import operator_of
 
 RULES = ("epsilon", "z-plus", "composite")
+_OPERATORS = {
+    "convolution": "Conv2D Conv3D Conv2DTranspose Conv3DTranspose",
+    "dense": "MatMul BatchMatMul Dense",
+    "bias": "BiasAdd",
+    # linear in all activations
+    "sum": "Add Sub AddN Neg BatchNorm AvgPool AvgPool1D AvgPool2D AvgPool3D AdaptiveAvgPool1D AdaptiveAvgPool2D "
+    "AdaptiveAvgPool3D ReduceMean ReduceSum ResizeBilinear ResizeBilinearV2",
+    "activation": "ReLU ReLU6 LeakyReLUExt PReLU Elu CeLU SeLU GeLU GeluExt FastGeLU SiLU Sigmoid HSigmoid HSwish Mish "
+    "Softplus SoftplusExt Softsign Tanh Hardtanh Dropout",
+    "scale": "Mul RealDiv Div _TrueDiv",  # times a constant
+    "extreme": "Maximum Minimum",
+    # elements are selected or moved
+    "route": "MaxPool AdaptiveMaxPool2D ReduceMax ReduceMin Pad Cast Identity Reshape Flatten Transpose Squeeze "
+    "ExpandDims BroadcastTo Tile Concat Stack Unstack Split StridedSlice Slice Gather GatherD _TensorGetItem "
+    "ResizeNearestNeighbor ResizeNearestNeighborV2",
+}
 KINDS = RuleTable("a rule of relevance", "Add it to msnb/insight/attribution/relevance.py.")
-KINDS.register(P.Conv2D, P.Conv3D, P.Conv2DTranspose, P.Conv3DTranspose)("convolution")
-KINDS.register(P.MatMul, P.BatchMatMul, P.Dense)("dense")
-KINDS.register(P.BiasAdd)("bias")
-KINDS.register(P.Add, P.Sub, P.AddN, P.BatchNorm, P.AvgPool, P.ReduceMean, P.ReduceSum)("sum")
-KINDS.register(P.ReLU, P.ReLU6, P.Elu, P.GeLU, P.SiLU, P.Sigmoid, P.Tanh, P.HSigmoid, P.HSwish, P.Mish)("activation")
-KINDS.register(P.Dropout)("activation")
-KINDS.register(P.Mul, P.RealDiv, P.Div)("scale")  # times a constant
-KINDS.register(P.MaxPool, P.ReduceMax, P.Pad, P.Cast, P.Reshape, P.Flatten, P.Transpose, P.Squeeze)("route")
-KINDS.register(P.ExpandDims, P.Concat, P.Stack, P.Unstack, P.Split, P.StridedSlice, P.Slice, P.Gather)("route")
+for _kind, _names in _OPERATORS.items():
+    KINDS.register(*(REGISTRY[_name] for _name in _names.split()))(_kind)
 
 # XLA's operations in functions of jax.numpy
 _ROUTES_OF_XLA = ("convert_element_type", "reshape", "broadcast_in_dim", "squeeze", "transpose", "slice", "concatenate")
@@ -58,7 +68,7 @@ def compute_relevance(source: Source, inputs: list[Any], indices: Any, epsilon: 
         is_differentiated = is_inexact(point.dtype) and node.direction == "forward" and not point.in_condition
         if not is_differentiated or node.graphs or _is_route(node):
             continue
-        if node.kernel is None or point.vmapped or KINDS.named(node.op) is None:
+        if point.vmapped or _get_kind(node) is None:
             values[point] = _make_refusal(point)
         else:
             stabilizer = jnp.float32(0) if node.id in before_bias else epsilon
@@ -69,8 +79,19 @@ def compute_relevance(source: Source, inputs: list[Any], indices: Any, epsilon: 
     return relevance.astype(jnp.float32), scores
 
 
+def _get_kind(node):
+    """Return the kind of the operator of a node, None if there is no rule for it."""
+    operator = operator_of(node)
+    if operator is None or node.kernel is None:
+        return None
+    if node.op == "Add" and [type(each) for each in node.inputs].count(CNode) == 1:
+        is_constant = (isinstance(each, ValueNode) or getattr(each, "is_weight", False) for each in node.inputs)
+        return "bias" if any(is_constant) else "sum"
+    return KINDS.get(operator)
+
+
 def _is_route(node):
-    return KINDS.named(node.op) == "route" or node.kernel is None and node.op in _ROUTES_OF_XLA
+    return _get_kind(node) == "route" or node.kernel is None and node.op in _ROUTES_OF_XLA
 
 
 def _collect_nodes_before_bias(points):
@@ -79,7 +100,7 @@ def _collect_nodes_before_bias(points):
     for point in points:
         for each in point.node.inputs:
             if isinstance(each, CNode):
-                readers.setdefault(each.id, []).append(KINDS.named(point.node.op))
+                readers.setdefault(each.id, []).append(_get_kind(point.node))
     return {number for number, kinds in readers.items() if kinds == ["bias"]}
 
 
@@ -147,22 +168,27 @@ class _Distribution:
 
     def distribute(self, relevance):
         """Return the relevance of each activation."""
-        kind = KINDS.named(self._node.op)
+        kind = _get_kind(self._node)
+        if kind == "scale" and self._activations == (1,) and self._node.op != "Mul":
+            raise _MissingRule(f"LRP has no rule for a division by an activation: {place_of_node(self._node)}.")
         if kind in ("convolution", "dense", "scale") and len(self._activations) > 1:
             raise _MissingRule(
                 f"LRP has no rule for a product of two activations: {place_of_node(self._node)}. Select a node behind "
                 "it with `node=`, or use another method, such as 'integrated_gradients'."
             )
-        if kind == "activation" or kind == "bias" and self._has_positive_rule(self._node.inputs[0]):
-            return [relevance] * len(self._activations)
+        if kind == "activation" or kind == "bias" and any(map(self._has_positive_rule, self._node.inputs)):
+            return [relevance]
         if self._has_positive_rule(self._node):
             return self._distribute_positive(relevance)
         result, pull = jax.vjp(self._evaluate_activations, *self._get_activations())
+        if kind == "extreme":
+            is_compared_to_constant = len(self._activations) == 1 and self._get_activations()[0].shape == result.shape
+            return [relevance] if is_compared_to_constant else list(pull(relevance))
         gradients = pull(self._divide(relevance, result))
         return [value * gradient for value, gradient in zip(self._get_activations(), gradients, strict=True)]
 
     def _has_positive_rule(self, node):
-        kind = KINDS.named(node.op) if isinstance(node, CNode) else None
+        kind = _get_kind(node) if isinstance(node, CNode) else None
         return kind == "convolution" and self._rule != "epsilon" or kind == "dense" and self._rule == "z-plus"
 
     def _get_activations(self):

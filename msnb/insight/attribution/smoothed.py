@@ -1,7 +1,7 @@
 """Integrated gradients and SmoothGrad: averages of gradients at several values of the source.
 
-Both call the compiled gradient, `Call.differentiate`, in a loop in Python. On CPU, XLA runs a convolution inside a compiled
-loop several times slower, and Ctrl-C stops a loop in Python.
+Both call one compiled function, `Call.differentiate`, in a loop in Python. On CPU, XLA runs a convolution inside a
+compiled loop several times slower, and Ctrl-C stops a loop in Python.
 """
 
 from typing import Any

@@ -199,7 +199,7 @@ class TracedNetwork:
                     return node
         raise ValueError(
             f"The input {input_node.name} has integers of shape {list(shape)}, and no node is their embedding, with "
-            "one more axis. Select the node whose value is explained with `node=`."
+            "one more axis. Convert pictures to float32, or select the node whose value is explained with `node=`."
         )
 
 
