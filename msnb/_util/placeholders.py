@@ -1,7 +1,6 @@
 """Placeholders for names of r1.1 that are not implemented yet: they can be imported, and raise an error when used."""
 
 
-
 def not_yet(what, instead=None):
     """Return a NotImplementedError for a feature that is not implemented yet.
 

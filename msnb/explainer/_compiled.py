@@ -1,4 +1,4 @@
-"""Compiled functions of a network and its activation. They are kept with the network, so each is traced once for a
+"""Compiled functions of a network and its activation. They are stored with the network, so each is traced once for a
 shape."""
 
 from collections.abc import Callable

@@ -62,9 +62,9 @@ def reference_faithfulness(metric, image, saliency, net, label):
     n_steps = int(saliency.size**0.5)
     size = saliency.size // 2 // n_steps
 
-    def probability(kept):
+    def probability(remaining):
         changed = np.zeros_like(image)
-        for pixel in kept:
+        for pixel in remaining:
             row, column = divmod(pixel, image.shape[2])
             changed[:, row, column] = image[:, row, column]
         return nn.Softmax()(net(Tensor(changed[None]))).asnumpy()[0, label]

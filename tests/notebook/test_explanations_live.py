@@ -1,7 +1,7 @@
 """Explanations that are watched while their kernel computes them, and a region that this kernel answers."""
 
 import pytest
-from browsing import TOKEN, chromium, large_page, picture, run_all, strangers, until
+from browsing import TOKEN, chromium, frames, large_page, picture, run_all, strangers, until
 
 pytestmark = pytest.mark.slow
 browser = pytest.fixture(chromium, scope="module")
@@ -59,7 +59,7 @@ def test_maps_appear_while_rise_runs_and_a_region_leads_to_the_graph(browser, ju
         view.locator(".region .channels tbody tr").first.wait_for()
         view.locator("[data-do=graph]").click()
         view.locator(".region .graph[data-ready]").wait_for()
-        page.wait_for_timeout(500)
+        frames(page)
         picture(view, "region", tmp_path, docs=False)
         view.locator("[data-tab=scores]").click()
         assert view.locator(".totals tbody tr").count() == 3

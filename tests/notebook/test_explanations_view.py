@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import gzip
+import io
 import json
 import math
 import xml.etree.ElementTree as ElementTree
@@ -10,6 +11,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 from browsing import Window, chromium, unreadable
+from PIL import Image
 
 import msnb
 from msnb import Tensor, nn
@@ -115,6 +117,15 @@ def test_a_small_jpeg_is_not_encoded_again(folder):
     data = explained.resolve(explained.samples[0].image_path).read_bytes()
     assert reduce_picture(data, 16) == data
     assert len(reduce_picture(data, 8)) < len(data)
+
+
+def test_a_reduced_map_has_the_range_of_the_map():
+    sparse = np.zeros((64, 64), np.uint8)
+    sparse[::16, ::16] = 255
+    buffer = io.BytesIO()
+    Image.fromarray(sparse).save(buffer, "JPEG", quality=95)
+    pixels = [np.asarray(Image.open(io.BytesIO(reduce_picture(buffer.getvalue(), 16, is_map)))) for is_map in (0, 1)]
+    assert pixels[0].max() < 60 and pixels[1].max() > 240
 
 
 # ------------------------------------------------------------------ forms
@@ -369,6 +380,10 @@ def test_pictures_are_filtered_sorted_and_chosen_by_keys(browser, folder, tmp_pa
     page.keyboard.press("ArrowRight")
     assert page.inner_text(".detail h3") == "sample 1"
     assert page.evaluate("document.activeElement.dataset.id") == "1"
+    for method in ("GradCAM", "RISE", "Gradient"):
+        page.keyboard.press("m")
+        assert page.get_attribute("figure.on", "data-method") == method
+    assert page.evaluate("document.activeElement.dataset.id") == "1"  # the keys go on
     assert page.inner_text(".labels [aria-checked=true]").split() == ["FP", "dog", "0.600"]
     path = page.locator("figure[data-method=RISE] canvas").get_attribute("data-path")
     page.click("[role=radio][aria-checked=false]")  # the other label has maps of its own
@@ -569,7 +584,7 @@ def test_new_samples_and_partial_maps_appear(browser, tmp_path):
             page.wait_for_selector(".grid [role=option][data-filled]")
             shape = {"running": "RISE", "total": 6000, "count": 1, "height": 4, "width": 4}
             hear({**shape, "done": 100}, [bytes(range(16))])
-            assert page.inner_text(".running p") == "RISE: 100 of 6,000 masks"
+            assert page.inner_text(".running p") == "RISE: 100 of 6,000 steps"
             assert page.locator(".running img").count() == 1  # the sample that has no map yet
             first = page.evaluate("document.querySelector('.running canvas').toDataURL()")
             hear({**shape, "done": 200}, [bytes(range(0, 160, 10))])

@@ -1,5 +1,6 @@
 """Views as PNG: what matplotlib makes of msnb's still pictures is what a browser makes of them."""
 
+import base64
 import io
 import warnings
 
@@ -70,6 +71,21 @@ def test_a_large_graph_is_drawn_as_far_as_its_picture_goes(tmp_path):
 def test_what_would_be_missing_from_the_picture_is_an_error(body, said):
     with pytest.raises(ValueError, match=said):
         to_png(f'<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">{body}</svg>')
+
+
+def test_a_picture_keeps_its_proportions_in_the_middle_of_its_box():
+    buffer = io.BytesIO()
+    Image.new("RGB", (40, 20), (255, 0, 0)).save(buffer, "PNG")
+    source = base64.b64encode(buffer.getvalue()).decode()
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="60"><image x="10" y="10" width="40" height="40" '
+        f'href="data:image/png;base64,{source}"/></svg>'
+    )
+    pixels = np.asarray(Image.open(io.BytesIO(to_png(svg))).convert("RGB"))
+    is_red = (pixels[..., 0] > 200) & (pixels[..., 1] < 60)
+    rows, columns = np.flatnonzero(is_red.any(1)), np.flatnonzero(is_red.any(0))
+    assert abs(rows - [[40], [79]]).min(1).max() <= 1 and len(rows) in (39, 40, 41)
+    assert len(columns) in (79, 80, 81) and abs(columns[0] - 20) <= 1
 
 
 def test_matplotlib_is_loaded_by_who_saves_a_png_alone(fresh, tmp_path):

@@ -1,10 +1,11 @@
 """Render a view's still picture as PNG with matplotlib.
 
 It supports the SVG elements that msnb writes: rect, circle, line, polyline, path with M, L, C and Z, text with tspan,
-markers at the end of a path, and style rules that name one element or one class. Other elements raise an error,
-because the picture would be incomplete without them.
+image with its data in base64, markers at the end of a path, and style rules that name one element or one class. Other
+elements raise an error, because the picture would be incomplete without them.
 """
 
+import base64
 import io
 import math
 import re
@@ -143,6 +144,19 @@ class _Drawing:
         for inner in element:
             x += self.write(x, y, inner.text, self.style(inner, style))
             x += self.write(x, y, inner.tail, style)
+
+    def _image(self, element, style):
+        """Draw a picture in the middle of its box, in its own proportions."""
+        from PIL import Image
+
+        x, y, width, height = self.place(element, "x", "y", "width", "height")
+        with Image.open(io.BytesIO(base64.b64decode(element.get("href").partition(",")[2]))) as picture:
+            pixels = picture.convert("RGBA")
+        scale = min(width / pixels.width, height / pixels.height)
+        left, top = x + (width - scale * pixels.width) / 2, y + (height - scale * pixels.height) / 2
+        extent = (left, left + scale * pixels.width, top + scale * pixels.height, top)
+        self.axes.imshow(pixels, extent=extent, aspect="auto", zorder=self.above())
+        self.axes.set(xlim=(0, self.width), ylim=(self.height, 0))  # `imshow` changes them
 
     # ------------------------------------------------------------------ drawing
     def above(self):

@@ -38,7 +38,7 @@ class ExplainerMagics(Magics):
             raise UsageError(f"%ms_explain: {error}") from None
 
     def _evaluate(self, text):
-        if text is None:
+        if text is None or self.shell is None:
             return None
         tree = expression("%ms_explain", text.strip("'\""))
         return eval(compile(ast.Expression(tree), "<%ms_explain>", "eval"), self.shell.user_ns)

@@ -77,11 +77,11 @@ class Thumbnails:
         if size != self._size:
             self._size = size
             self.encoded.clear()
-        new = self._encode_all(originals, size) + self._encode_all(maps, round(size * _MAP_SHARE))
+        new = self._encode_all(originals, size) + self._encode_maps(maps)
         while sum(map(len, self.encoded.values())) > _BUDGET and size != _SIZES[-1]:
             size = self._size = _SIZES[_SIZES.index(size) + 1]
             self.encoded.clear()
-            new = self._encode_all(originals, size) + self._encode_all(maps, round(size * _MAP_SHARE))
+            new = self._encode_all(originals, size) + self._encode_maps(maps)
         return new
 
     def _choose_size(self, count):
@@ -89,12 +89,15 @@ class Thumbnails:
         fits = [size for size in _SIZES if size**2 * count * _BYTES_PER_PIXEL <= _BUDGET]
         return min(self._size, fits[0] if fits else _SIZES[-1])
 
-    def _encode_all(self, paths: Iterable[str], size: int) -> list[str]:
+    def _encode_maps(self, paths):
+        return self._encode_all(paths, round(self._size * _MAP_SHARE), is_map=True)
+
+    def _encode_all(self, paths: Iterable[str], size: int, is_map: bool = False) -> list[str]:
         new = [path for path in dict.fromkeys(paths) if path not in self.encoded and path not in self.problems]
 
         def encode(path):
             try:
-                return reduce_picture(self.read(path), size)
+                return reduce_picture(self.read(path), size, is_map)
             except Exception as error:  # Pillow raises errors of many types for damaged pictures
                 return describe_problem(error)
 
@@ -103,7 +106,10 @@ class Thumbnails:
         with ThreadPoolExecutor() as pool:
             results = pool.map(lambda chunk: [encode(path) for path in chunk], chunks)
             for path, result in zip(new, chain.from_iterable(results), strict=True):
-                (self.problems if isinstance(result, str) else self.encoded)[path] = result  # type: ignore[index]
+                if isinstance(result, str):
+                    self.problems[path] = result
+                else:
+                    self.encoded[path] = result
         return new
 
 
@@ -116,9 +122,12 @@ def describe_problem(error: Exception) -> str:
     return "the file can't be read" if isinstance(error, PermissionError) else "the file is damaged"
 
 
-def reduce_picture(data: bytes, size: int) -> bytes:
-    """Return a picture as JPEG whose longer side has at most `size` pixels. A small JPEG is returned as it is."""
-    from PIL import Image
+def reduce_picture(data: bytes, size: int, is_map: bool = False) -> bytes:
+    """Return a picture as JPEG whose longer side has at most `size` pixels. A small JPEG is returned as it is.
+
+    The values of a map are scaled to their range again, because means of pixels are less than their maximum.
+    """
+    from PIL import Image, ImageOps
 
     with Image.open(io.BytesIO(data)) as picture:
         if picture.format == "JPEG" and max(picture.size) <= size:
@@ -127,6 +136,7 @@ def reduce_picture(data: bytes, size: int) -> bytes:
         picture.draft(None, (size, size))
         picture = picture if picture.mode in ("L", "RGB") else picture.convert("RGB")
         picture.thumbnail((size, size), Image.Resampling.BOX if size >= 32 else Image.Resampling.BILINEAR)
+        picture = ImageOps.autocontrast(picture) if is_map else picture
         out = io.BytesIO()
         picture.save(out, "JPEG", quality=_QUALITY, optimize=True)
         return out.getvalue()

@@ -102,13 +102,13 @@ class RegionQueries:
         )
         return view.payload
 
-    def _compute_relevance(self, sample, label):
-        key = sample, label
-        if self._last[0] != key:
+    def _compute_relevance(self, sample: int, label: int) -> PictureRelevance:
+        key, relevance = self._last
+        if relevance is None or key != (sample, label):
             self._last = None, None  # free the maps before the next ones are computed
-            picture = self._read_input(sample)
-            self._last = key, PictureRelevance(self._net, Tensor(picture, float32), label)
-        return self._last[1]
+            relevance = PictureRelevance(self._net, Tensor(self._read_input(sample), float32), label)
+            self._last = (sample, label), relevance
+        return relevance
 
     def _read_input(self, sample):
         """Return the input of a sample, of shape (1, C, H, W)."""

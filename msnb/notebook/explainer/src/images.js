@@ -210,20 +210,22 @@ export class Images {
     const { grid, shown } = this,
       there = new Map([...grid.children].map((cell) => [+cell.dataset.id, cell])),
       drawn = shown.slice(0, this.most);
-    grid.replaceChildren(
-      ...drawn.map((sample) => {
+    const cells = drawn.map((sample) => {
         const cell = there.get(sample.id) ?? this.makeCell(sample);
         delete cell.dataset.filled;
         this.seen.unobserve(cell);
         this.seen.observe(cell); // it reports cells in sight again
         return cell;
       }),
-    );
+      hasFocus = grid.contains(document.activeElement);
+    if (cells.length !== grid.children.length || cells.some((cell, i) => cell !== grid.children[i]))
+      grid.replaceChildren(...cells);
     const more = this.panel.querySelector(".more");
     more.hidden = shown.length <= this.most;
     more.textContent = `show ${Math.min(MOST, shown.length - drawn.length)} more of ${shown.length}`;
     grid.hidden = !drawn.length;
     this.mark();
+    if (hasFocus) grid.querySelector('[aria-selected="true"]')?.focus();
   }
   makeCell({ id }) {
     const cell = document.createElement("div");
@@ -279,7 +281,7 @@ export class Images {
       truth = sample.truth.map((one) => escape(app.nameOf(one))).join(", ");
     const rows = sample.labels.map((one) => {
       const on = one.label === label,
-        sure = one.interval ? `, 95 % between ${one.interval.map(formatProbability).join(" and ")}` : "";
+        sure = one.interval ? `95 % between ${one.interval.map(formatProbability).join(" and ")}` : "";
       return (
         `<button role="radio" aria-checked="${on}" data-label="${one.label}">${badge(one.kind)}` +
         `<span class="name">${escape(app.nameOf(one.label))}</span><i class="bar" style="--share:${

@@ -1,4 +1,4 @@
-// The maps of an explainer that is running: they appear and sharpen while it averages its masks.
+// The maps of an explainer that is running: they appear and sharpen while it runs.
 import { drawSaliency } from "./overlay.js";
 
 const LINGER = 4000; // milliseconds that a finished one stays
@@ -14,7 +14,7 @@ export class Running {
     box.hidden = false;
     if (box.dataset.shape !== [running, count, height, width].join()) this.build(running, count, height, width);
     box.querySelector("p").textContent =
-      `${running}: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} masks`;
+      `${running}: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} steps`;
     box.querySelector("progress").max = total;
     box.querySelector("progress").value = done;
     box.querySelectorAll("canvas").forEach((canvas, i) => {
@@ -30,7 +30,7 @@ export class Running {
   build(name, count, height, width) {
     const { box, app } = this;
     box.dataset.shape = [name, count, height, width].join();
-    box.innerHTML = `<p></p><progress aria-label="masks"></progress><div class="figures"></div>`;
+    box.innerHTML = `<p></p><progress aria-label="steps"></progress><div class="figures"></div>`;
     // a runner explains its samples in their order, so the next ones are those without a map of this method
     const next = app.data.methods.includes(name) ? app.data.samples.filter((one) => !one.maps[name]) : [];
     for (let i = 0; i < count; i++) {
