@@ -80,8 +80,8 @@ class Thumbnails:
         new = self._encode_all(originals, size) + self._encode_maps(maps)
         while sum(map(len, self.encoded.values())) > _BUDGET and size != _SIZES[-1]:
             size = self._size = _SIZES[_SIZES.index(size) + 1]
-            self.encoded.clear()
-            new = self._encode_all(originals, size) + self._encode_maps(maps)
+            larger, self.encoded = self.encoded, {}  # thumbnails are read sooner than files
+            new = self._encode_all(originals, size, sources=larger) + self._encode_maps(maps, larger)
         return new
 
     def _choose_size(self, count):
@@ -89,15 +89,17 @@ class Thumbnails:
         fits = [size for size in _SIZES if size**2 * count * _BYTES_PER_PIXEL <= _BUDGET]
         return min(self._size, fits[0] if fits else _SIZES[-1])
 
-    def _encode_maps(self, paths):
-        return self._encode_all(paths, round(self._size * _MAP_SHARE), is_map=True)
+    def _encode_maps(self, paths, sources=None):
+        return self._encode_all(paths, round(self._size * _MAP_SHARE), True, sources)
 
-    def _encode_all(self, paths: Iterable[str], size: int, is_map: bool = False) -> list[str]:
+    def _encode_all(
+        self, paths: Iterable[str], size: int, is_map: bool = False, sources: dict[str, bytes] | None = None
+    ) -> list[str]:
         new = [path for path in dict.fromkeys(paths) if path not in self.encoded and path not in self.problems]
 
         def encode(path):
             try:
-                return reduce_picture(self.read(path), size, is_map)
+                return reduce_picture((sources or {}).get(path) or self.read(path), size, is_map)
             except Exception as error:  # Pillow raises errors of many types for damaged pictures
                 return describe_problem(error)
 
