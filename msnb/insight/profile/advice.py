@@ -190,7 +190,8 @@ def _find_step_variation(profile):
         yield Finding(
             1 - usual / high,
             f"Steps differ: nine in ten take between {format_seconds(low)} and {format_seconds(high)}, where "
-            f"{format_seconds(usual)} is usual. Next: see whether other programs run on this machine, whether the dataset stalls, or inputs differ in size.",
+            f"{format_seconds(usual)} is usual. Next: see whether other programs run on this machine, whether the "
+            "dataset stalls, or inputs differ in size.",
             kind="spread",
             label=f"{high / usual:.1f} ×",
         )

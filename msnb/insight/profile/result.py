@@ -49,8 +49,8 @@ class Profile(Figures):
             self.traced = step
         elif abs(scale - 1) > 0.05:
             self.notes.append(
-                f"Kernels were traced in steps of {format_seconds(self.traced)} each; their times are scaled in proportion "
-                f"to the step of {format_seconds(step)} without a trace."
+                f"Kernels were traced in steps of {format_seconds(self.traced)} each; their times are scaled in "
+                f"proportion to the step of {format_seconds(step)} without a trace."
             )
         if self.recording.load is not None and self.recording.load > cores() + 0.5:
             self.notes.append(
