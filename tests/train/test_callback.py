@@ -81,6 +81,20 @@ def test_time_monitor_prints_milliseconds_with_three_decimals(capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_time_monitor_prints_the_time_between_steps(capsys):
+    monitor = TimeMonitor(data_time=True)
+    monitor.epoch_begin(moment())
+    for _ in range(2):
+        time.sleep(0.02)
+        monitor.step_begin(moment())
+        monitor.step_end(moment())
+    monitor.epoch_end(moment(net_outputs=Tensor(1.0)))
+    found = re.search(r"per step time: (\S+) ms \(data time: (\d+\.\d{3}) ms\)\n", capsys.readouterr().out)
+    assert 9.5 < float(found[2]) <= float(found[1])
+    with pytest.raises(TypeError, match="data_time"):
+        TimeMonitor(data_time=1)
+
+
 def test_learning_rate_scheduler_sets_what_its_function_says(make_net, make_model, batches, capsys):
     model = make_model()
     model.train(1, batches(), callbacks=LearningRateScheduler(lambda lr, step: lr / 2 if step in (2, 3) else lr))

@@ -54,7 +54,9 @@ def check_device(method: str, device: Any) -> None:
 
 def convert_parameters(cell: Any, dtype: mstype.Type | None) -> None:
     """Convert the inexact Parameters and buffers of a Cell and of all Cells below to an element type, in place."""
-    for tensor in _tensors(cell, True) if dtype is not None else ():
+    if dtype is None:
+        return
+    for tensor in _tensors(cell, True):
         if _is_inexact(tensor.dtype):
             tensor.set_dtype(dtype)
 
