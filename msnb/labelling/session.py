@@ -117,8 +117,8 @@ class Session:
         self._current: Item | None = None
         self._training: threading.Thread | None = None
         order = np.random.default_rng(seed).permutation(len(self.pool))
-        held = min(_MOST_HELD_OUT, round(held_out * len(self.pool)))
-        self._held_out_order, self._random_order = order[:held], order[held:]
+        count = min(_MOST_HELD_OUT, round(held_out * len(self.pool)))
+        self._held_out_order, self._random_order = order[:count], order[count:]
         self._is_candidate = np.ones(len(self.pool), bool)
         self._is_candidate[self._held_out_order] = False
         self._log = AnswerLog(keep)
@@ -490,8 +490,8 @@ class Session:
         if self.kind.is_multilabel:
             suspects = self._find_faults_of_classes(targets, probabilities)
         else:
-            found = find_label_faults(targets.argmax(1), probabilities)
-            suspects = [(int(k), self.kind.classes[c], float(p)) for k, c, p in zip(*found, strict=True)]
+            rows = zip(*find_label_faults(targets.argmax(1), probabilities), strict=True)
+            suspects = [(int(k), self.kind.classes[c], float(p)) for k, c, p in rows]
         return [
             Fault(items[k], self.pool.names[items[k]], labels[k], suggestion, probability)
             for k, suggestion, probability in suspects
@@ -535,12 +535,12 @@ class Session:
 
     def _select(self, part):
         answers = self._read_answers()
-        parts = {"all": self.answers, "train": answers.train, "held-out": answers.held_out}
-        if part not in parts:
+        labels = {"all": self.answers, "train": answers.train, "held-out": answers.held_out}
+        if part not in labels:
             raise ValueError(f"For 'dataset', 'part' should be 'all', 'train' or 'held-out', but got {part!r}.")
-        if not parts[part]:
+        if not labels[part]:
             raise ValueError(f"The session has no answer yet in part '{part}'.")
-        return parts[part]
+        return labels[part]
 
     def export(self, path: str | Path, format: str | None = None) -> Path:
         """Write the answered items.

@@ -237,7 +237,13 @@ def test_a_cell_that_runs_again_goes_on_with_its_file(notebook, tmp_path):
     notebook.ok(cell, "one")
     notebook.ok("session.answer(session.next(), 'a')")
     notebook.ok(cell, "one")
-    assert len(notebook["session"].answers) == 1
+    session = notebook["session"]
+    assert len(session.answers) == 1
+    notebook.ok("session", "one")
+    assert any('<div class="msnb-view"' in output.data.get("text/html", "") for output in notebook.rich)
+    message = {"do": "answer", "items": [session.next().index], "drawn": "random", "label": "b", "number": 1}
+    session.widget._handle_custom_msg(message, [])  # as ipywidgets does for a message of the page
+    assert list(session.answers.values()) == ["a", "b"]
     notebook.shell.parent_header = {"metadata": {"cellId": "two"}}
     notebook.run(cell, "two")
     assert "is open in another session of this process" in notebook.shown
