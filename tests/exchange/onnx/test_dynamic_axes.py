@@ -189,7 +189,7 @@ def test_a_branch_that_does_not_fit_gives_nan(mode, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_weights_in_branches_become_parameters(mode, tmp_path):
-    """An initializer of one branch, a constant of the other, and one within that. Two branches have a name in common."""
+    """An initializer, a constant and a constant further inside. Two branches have a name in common."""
     require_onnx()
     from onnx import TensorProto, helper, numpy_helper
 
@@ -230,3 +230,15 @@ def test_weights_in_branches_become_parameters(mode, tmp_path):
         check(path, mode, random(2, 3), np.array([rate], np.float32))
     net = read.load_onnx(path)
     assert {"w", "v", "shift"} == {p.name for p in net.get_parameters()} - {"low", "high"}
+
+
+def test_a_cell_has_the_texts_of_its_file(tmp_path):
+    require_onnx()
+    import onnx
+    from onnx import helper
+
+    path = write(tmp_path / "x.onnx", [helper.make_node("Relu", ["x"], ["y"])], {"x": ["N", 2]}, [])
+    model = onnx.load(path)
+    helper.set_model_props(model, {"character": "北\n京", "unit": ""})
+    onnx.save(model, path)
+    assert read.load_onnx(path).metadata == {"character": "北\n京", "unit": ""}

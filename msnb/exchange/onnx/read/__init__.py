@@ -67,8 +67,9 @@ def open_cell(path: str) -> OnnxCell:
 def load_onnx(path: str | os.PathLike[str], shapes: Mapping[str, Any] | None = None) -> OnnxCell:
     """Load an ONNX model as a Cell, which can be shown, differentiated and trained like any other.
 
-    Its Parameters are the floating-point initializers, by their names, also those in branches of `If`. Axes that the model leaves open get the
-    length of the input: each set of shapes has its own graph.
+    Its Parameters are the floating-point initializers, by their names, also those in branches of `If`. Axes that the
+    model leaves open get the length of the input: each set of shapes has its own graph. Its attribute `metadata` has
+    the texts of the file by name.
 
     Args:
         path (str): The file. External weights have to be in its folder or a subfolder.
