@@ -212,7 +212,7 @@ def main(options):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", action="append", default=[], help="another Python that has engines")
-    parser.add_argument("--networks", nargs="+", default=["mobilenet_v2", "resnet18"])
+    parser.add_argument("--networks", nargs="*", default=["mobilenet_v2", "resnet18"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     main(parser.parse_args())

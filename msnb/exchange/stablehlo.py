@@ -200,20 +200,25 @@ class Artefact:
 
     def __init__(self, data: bytes) -> None:
         self.exported = deserialized(data)
+        self.gradient: jax.export.Exported | None = None
+        self.call = self.exported.call
         appended = read_gradient(data)
-        self.gradient = None if appended is None else deserialized(appended[0])
-        self._weights = () if appended is None else appended[1]
-        self.call = self.exported.call if appended is None else self._as_differentiable()
+        if appended is not None:
+            self.gradient = deserialized(appended[0])
+            self.call = _differentiable(self.exported, self.gradient, appended[1])
 
-    def _as_differentiable(self):
-        call = jax.custom_vjp(self.exported.call)
-        call.defvjp(lambda *arrays: (self.exported.call(*arrays), arrays), self._pull_back)
-        return call
 
-    def _pull_back(self, arrays, gradients):
-        gradients = [g for g, out in zip(gradients, self.exported.out_avals, strict=True) if _is_differentiable(out)]
-        results = iter(self.gradient.call(self._weights, list(arrays), gradients))
+def _differentiable(exported, gradient, weights):
+    """Return the function of `exported` with a gradient rule that calls `gradient`."""
+
+    def pull_back(arrays, gradients):
+        gradients = [g for g, out in zip(gradients, exported.out_avals, strict=True) if _is_differentiable(out)]
+        results = iter(gradient.call(weights, list(arrays), gradients))
         return tuple([next(results) if _is_differentiable(array) else None for array in arrays])
+
+    call = jax.custom_vjp(exported.call)
+    call.defvjp(lambda *arrays: (exported.call(*arrays), arrays), pull_back)
+    return call
 
 
 class StableHLOCell(Cell):

@@ -185,3 +185,60 @@ def test_a_branch_that_does_not_fit_gives_nan(mode, tmp_path, monkeypatch):
     assert messages and "one branch of the model does not fit inputs of these shapes" in messages[0]
     net = read.load_onnx(path)
     assert np.isnan(net(Tensor(random(2, 32)), Tensor(np.array([8], np.float32))).asnumpy()).all()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_weights_in_branches_become_parameters(mode, tmp_path):
+    """An initializer, a constant and a constant further inside. Two branches have a name in common."""
+    require_onnx()
+    from onnx import TensorProto, helper, numpy_helper
+
+    def make_graph(nodes, weights=()):
+        return helper.make_graph(
+            nodes, "branch", [], [helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT, None)], weights
+        )
+
+    def make_constant(name, value):
+        return helper.make_node("Constant", [], [name], value=numpy_helper.from_array(np.asarray(value)))
+
+    inner = [
+        make_graph([make_constant("shift", random(2)), helper.make_node("Add", ["m", "shift"], ["inner1"])]),
+        make_graph([make_constant("same", random(2)), helper.make_node("Mul", ["m", "same"], ["inner2"])]),
+    ]
+    first = [
+        make_constant("same", random(2)),
+        helper.make_node("MatMul", ["x", "w"], ["a"]),
+        helper.make_node("Add", ["a", "same"], ["out1"]),
+    ]
+    second = [
+        make_constant("v", random(3, 2)),
+        make_constant("two", np.float32(2)),
+        helper.make_node("MatMul", ["x", "v"], ["b"]),
+        helper.make_node("Mul", ["b", "two"], ["m"]),
+        helper.make_node("If", ["is_high"], ["out2"], then_branch=inner[0], else_branch=inner[1]),
+    ]
+    branches = make_graph(first, [numpy_helper.from_array(random(3, 2), "w")]), make_graph(second)
+    nodes = [
+        helper.make_node("ReduceMax", ["rate"], ["largest"], keepdims=0),
+        helper.make_node("Greater", ["largest", "low"], ["is_wide"]),
+        helper.make_node("Greater", ["largest", "high"], ["is_high"]),
+        helper.make_node("If", ["is_wide"], ["y"], then_branch=branches[0], else_branch=branches[1]),
+    ]
+    weights = constants(helper, low=np.float32(10), high=np.float32(5))
+    path = write(tmp_path / "x.onnx", nodes, {"x": ["N", 3], "rate": [1]}, weights)
+    for rate in (2, 7, 12):
+        check(path, mode, random(2, 3), np.array([rate], np.float32))
+    net = read.load_onnx(path)
+    assert {"w", "v", "shift"} == {p.name for p in net.get_parameters()} - {"low", "high"}
+
+
+def test_a_cell_has_the_texts_of_its_file(tmp_path):
+    require_onnx()
+    import onnx
+    from onnx import helper
+
+    path = write(tmp_path / "x.onnx", [helper.make_node("Relu", ["x"], ["y"])], {"x": ["N", 2]}, [])
+    model = onnx.load(path)
+    helper.set_model_props(model, {"character": "北\n京", "unit": ""})
+    onnx.save(model, path)
+    assert read.load_onnx(path).metadata == {"character": "北\n京", "unit": ""}

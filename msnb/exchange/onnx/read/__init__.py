@@ -33,6 +33,7 @@ from . import shapes as _shapes  # noqa: F401 - likewise
 from .cell import OnnxCell
 from .reader import Reader, Stop
 from .shared import Shared
+from .subgraph_weights import lift_weights
 from .values import HANDLERS, NeedsValue, Ref, UnsupportedOperator, type_of
 
 __all__ = [
@@ -66,8 +67,9 @@ def open_cell(path: str) -> OnnxCell:
 def load_onnx(path: str | os.PathLike[str], shapes: Mapping[str, Any] | None = None) -> OnnxCell:
     """Load an ONNX model as a Cell, which can be shown, differentiated and trained like any other.
 
-    Its Parameters are the floating-point initializers, by their names. Axes that the model leaves open get the
-    length of the input: each set of shapes has its own graph.
+    Its Parameters are the floating-point initializers, by their names, also those in branches of `If`. Axes that the
+    model leaves open get the length of the input: each set of shapes has its own graph. Its attribute `metadata` has
+    the texts of the file by name.
 
     Args:
         path (str): The file. External weights have to be in its folder or a subfolder.
@@ -187,6 +189,7 @@ def read_values(
         NeedsValue: If a shape depends on an input that is not in `samples`.
         ValueError: If the model is inconsistent.
     """
+    model = lift_weights(model)
     shared = Shared(model, folder, samples, needs_all_branches)
     message = model["graph"]
     _check_operators(model, shared)
