@@ -1,5 +1,6 @@
 """`load`: a network of the zoo by name, with the weights of a package or of a folder."""
 
+import difflib
 import importlib.util
 import inspect
 import os
@@ -97,7 +98,9 @@ def load(
         >>> net = model_zoo.load("lenet5", pretrained=True)
     """
     if name not in NETWORKS:
-        raise ValueError(f"The zoo has no network {name!r}. It has {', '.join(list_networks())}.")
+        similar = difflib.get_close_matches(str(name), NETWORKS, n=1)
+        hint = f" Did you mean {similar[0]!r}?" if similar else ""
+        raise ValueError(f"The zoo has no network {name!r}.{hint} It has {', '.join(list_networks())}.")
     create = NETWORKS[name]
     if not pretrained and source is None:
         return create(**arguments)
