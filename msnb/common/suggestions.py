@@ -120,7 +120,6 @@ CELL: dict[str, str] = {
     "step": f"opt(gradients), or {_ONE_STEP}",
     "cuda": _DEVICE.format("GPU"),
     "cpu": _DEVICE.format("CPU"),
-    "to": 'net.to_float(mindspore.float16) for the precision, context.set_context(device_target="GPU") for the device',
     "half": "net.to_float(mindspore.float16)",
     "float": "net.to_float(mindspore.float32)",
     "fit": "Model(net, loss_fn, optimizer).train(epochs, dataset)",

@@ -275,9 +275,7 @@ ABSENT: dict[str, dict[str, str]] = {
     _THOR: {"nn.layer": "Conv2dThor DenseThor EmbeddingLookupThor EmbeddingThor"},
     _SEVERAL: {"nn.optim": "AdaSumByDeltaWeightWrapCell AdaSumByGradWrapCell OptTFTWrapper"},
     "mindspore.{name} is the address that users import it from": {
-        "common": "Symbol UntypedStorage enable_dynamic flops_collection from_numpy is_tensor load_mindir "
-        "mindio_preload qint4x2 register_saved_tensors_hooks save_mindir saved_tensors_hooks set_mindio_server_info "
-        "DeviceCtx",
+        "common": "UntypedStorage register_saved_tensors_hooks saved_tensors_hooks DeviceCtx",
         "common.api": "flops_collection",
     },
     "mindspore.nn.{name} is the address that users import it from": {"nn.wrap": "TimeDistributed"},

@@ -106,7 +106,8 @@ def _write_folder(pool, kind, labels, path):
             flat = pool.names[index].lstrip("/").replace("../", "").replace("/", "_")
             shutil.copyfile(pool.raw(index), path / label / flat)
         else:
-            (path / label / f"{index:06d}.png").write_bytes(encode_png(pool.picture(index), _UNREDUCED))
+            with writing(path / label / f"{index:06d}.png", "wb") as file:
+                file.write(encode_png(pool.picture(index), _UNREDUCED))
 
 
 def _write_coco(pool, kind, labels, path):

@@ -31,7 +31,7 @@ def test_missing_names_and_arguments_are_reported(tmp_path):
         "c = nn.ReLU(1, 2, 3)\n"
         "Model(b).train(1, None, callback=[])\n"
         "Tensor(1).no_such_method()\n"
-        "from mindspore.explainer import ImageClassificationRunner as R\n"
+        "from mindspore.train._utils import get_parameter_redundancy as R\n"
         "from mindspore import nosuch\n",
     )
     lines = [(line.place, line.kind) for line in findings.lines]
@@ -126,8 +126,8 @@ def test_unsupported_names_are_reported_with_the_reason(tmp_path):
 
 
 def test_members_of_unsupported_names_are_reported_like_them(tmp_path):
-    text = "from mindspore import rewrite\nfrom mindspore.explainer import benchmark\n"
-    findings = report(tmp_path, text + "rewrite.Node.create_call_cell(1)\nbenchmark.Localization.of(1)\n")
+    text = "from mindspore import rewrite\nfrom mindspore.train import _utils\n"
+    findings = report(tmp_path, text + "rewrite.Node.create_call_cell(1)\n_utils.get_parameter_redundancy.of(1)\n")
     assert [(line.place, line.kind) for line in findings.lines] == [
         ("program.py:3", "later"),
         ("program.py:4", "later"),

@@ -172,7 +172,7 @@ def test_a_checkpoint_selects_the_variant_of_mindspore(tmp_path):
 
 def test_errors_teach(tmp_path, monkeypatch):
     monkeypatch.delenv("MSNB_WEIGHTS", raising=False)
-    with pytest.raises(ValueError, match="no network 'resnet'. It has alexnet"):
+    with pytest.raises(ValueError, match=r"no network 'resnet'. Did you mean 'resnet50'\? It has alexnet"):
         model_zoo.load("resnet")
     with pytest.raises(FileNotFoundError, match="MSNB_WEIGHTS=FOLDER names a folder with resnet50"):
         model_zoo.load("resnet50", pretrained=True)

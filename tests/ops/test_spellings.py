@@ -29,6 +29,7 @@ UNLIKE = {
     "invert",  # the bits of an integer, and `~x`, which is a logical not
     "rand",
     "resize",
+    "to",  # a cast, and `to_`, which moves a Tensor to a device
     "trilindices",
     "triuindices",
 }

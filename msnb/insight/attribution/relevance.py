@@ -13,34 +13,36 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from msnb.core.compat.jax_private import eval_jaxpr
-from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.operator.rule_table import RuleTable
 from msnb.core.support.type_promotion import is_inexact
 from msnb.insight.attribution.traced_network import Call, Source
 from msnb.insight.debugger.names import place_of_node
 from msnb.ir.anf import CNode, ValueNode
 from msnb.nn.graph_cell import operator_of
+from msnb.ops import operations as P
+from msnb.ops.index import _TensorGetItem
+from msnb.ops.math.division import _TrueDiv
 
 RULES = ("epsilon", "z-plus", "composite")
-_OPERATORS = {
-    "convolution": "Conv2D Conv3D Conv2DTranspose Conv3DTranspose",
-    "dense": "MatMul BatchMatMul Dense",
-    "bias": "BiasAdd",
-    # linear in all activations
-    "sum": "Add Sub AddN Neg BatchNorm AvgPool AvgPool1D AvgPool2D AvgPool3D AdaptiveAvgPool1D AdaptiveAvgPool2D "
-    "AdaptiveAvgPool3D ReduceMean ReduceSum ResizeBilinear ResizeBilinearV2",
-    "activation": "ReLU ReLU6 LeakyReLUExt PReLU Elu CeLU SeLU GeLU GeluExt FastGeLU SiLU Sigmoid HSigmoid HSwish Mish "
-    "Softplus SoftplusExt Softsign Tanh Hardtanh Dropout",
-    "scale": "Mul RealDiv Div _TrueDiv",  # times a constant
-    "extreme": "Maximum Minimum",
-    # elements are selected or moved
-    "route": "MaxPool AdaptiveMaxPool2D ReduceMax ReduceMin Pad Cast Identity Reshape Flatten Transpose Squeeze "
-    "ExpandDims BroadcastTo Tile Concat Stack Unstack Split StridedSlice Slice Gather GatherD _TensorGetItem "
-    "ResizeNearestNeighbor ResizeNearestNeighborV2",
-}
 KINDS = RuleTable("a rule of relevance", "Add it to msnb/insight/attribution/relevance.py.")
-for _kind, _names in _OPERATORS.items():
-    KINDS.register(*(REGISTRY[_name] for _name in _names.split()))(_kind)
+KINDS.register(P.Conv2D, P.Conv3D, P.Conv2DTranspose, P.Conv3DTranspose)("convolution")
+KINDS.register(P.MatMul, P.BatchMatMul, P.Dense)("dense")
+KINDS.register(P.BiasAdd)("bias")
+# linear in all activations
+KINDS.register(P.Add, P.Sub, P.AddN, P.Neg, P.BatchNorm, P.AvgPool, P.AvgPool1D, P.AvgPool2D)("sum")
+KINDS.register(P.AvgPool3D, P.AdaptiveAvgPool1D, P.AdaptiveAvgPool2D, P.AdaptiveAvgPool3D, P.ReduceMean)("sum")
+KINDS.register(P.ReduceSum, P.ResizeBilinear, P.ResizeBilinearV2)("sum")
+KINDS.register(P.ReLU, P.ReLU6, P.LeakyReLUExt, P.PReLU, P.Elu, P.CeLU, P.SeLU, P.GeLU, P.GeluExt)("activation")
+KINDS.register(P.FastGeLU, P.SiLU, P.Sigmoid, P.HSigmoid, P.HSwish, P.Mish, P.Softplus, P.SoftplusExt)("activation")
+KINDS.register(P.Softsign, P.Tanh, P.Hardtanh, P.Dropout)("activation")
+# times a constant
+KINDS.register(P.Mul, P.RealDiv, P.Div, _TrueDiv)("scale")
+KINDS.register(P.Maximum, P.Minimum)("extreme")
+# elements are selected or moved
+KINDS.register(P.MaxPool, P.AdaptiveMaxPool2D, P.ReduceMax, P.ReduceMin, P.Pad, P.Cast, P.Identity)("route")
+KINDS.register(P.Reshape, P.Flatten, P.Transpose, P.Squeeze, P.ExpandDims, P.BroadcastTo, P.Tile)("route")
+KINDS.register(P.Concat, P.Stack, P.Unstack, P.Split, P.StridedSlice, P.Slice, P.Gather, P.GatherD)("route")
+KINDS.register(_TensorGetItem, P.ResizeNearestNeighbor, P.ResizeNearestNeighborV2)("route")
 
 # XLA's operations in functions of jax.numpy
 _ROUTES_OF_XLA = ("convert_element_type", "reshape", "broadcast_in_dim", "squeeze", "transpose", "slice", "concatenate")
