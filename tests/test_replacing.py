@@ -92,7 +92,6 @@ REPLACED = {
     ("msnb.mindspore2", "setattr(self.__dict__['_module'], "): "a face hands on what a program sets on it",
     ("msnb.mindspore2", "delattr(self.__dict__['_module'], "): "a face hands on what a program deletes from it",
     ("msnb.run_check", "sys.modules[__name__].__class__"): "the module itself, which is called by its name",
-    ("msnb._util.placeholders", "setattr(sys.modules[parent], "): "a module that it has made itself",
     ("msnb.communication.management", "GlobalComm."): "values, which MindSpore keeps on this class",
     ("msnb.compression.quant.qat", "delattr(cell, "): "an operator of the network that it is given to convert",
     ("msnb.labelling.features", "setattr(owner, "): "a Cell of a copy that it has made of the network",
