@@ -5,6 +5,7 @@ tests/golden/make_names.py writes the names. A name that is not there has a reas
 
 import functools
 import importlib
+import enum
 import inspect
 import json
 import sys
@@ -74,7 +75,7 @@ def reason_of(path, name):
 
 
 def arguments_of(home, name, value):
-    """The keywords that a callable takes; None if it takes any."""
+    """Return the keywords that a callable takes; None if it takes any."""
     try:
         parameters = inspect.signature(value).parameters.values()
     except (TypeError, ValueError):
@@ -92,7 +93,7 @@ def arguments_of(home, name, value):
 
 
 def absent(path, names):
-    """Names without a value and without a reason."""
+    """Return the names without a value and without a reason."""
     home = home_of(path)
     return [name for name in names if not hasattr(home, name) and reason_of(path, name) is None]
 
@@ -108,6 +109,8 @@ def test_every_argument_is_taken(path):
     for name, arguments in NAMES["2.10.0"][path].items():
         value = getattr(home, name, None)
         if not arguments or not callable(value) or name in OTHER_ARGUMENTS or hasattr(value, "_later"):
+            continue
+        if isinstance(value, enum.EnumType):  # Python's versions differ in the arguments of its call
             continue
         taken = arguments_of(home, name, value)
         lost = {*arguments.split()} - {"*", "**"} - taken if taken is not None else ()
