@@ -3,9 +3,9 @@
 tests/golden/make_names.py writes the names. A name that is not there has a reason in `msnb.common.unsupported`.
 """
 
+import enum
 import functools
 import importlib
-import enum
 import inspect
 import json
 import sys
