@@ -119,10 +119,12 @@ class View:
 class Renewed(View):
     """A view that can change while it is displayed. A change updates its output in the notebook.
 
-    Subclasses provide `_name` (text for screen readers) and `_purpose` (purpose of the live form).
+    Subclasses provide `_name` (text for screen readers) and `_purpose` (purpose of the live form). Those that show
+    files set `_follows_files`: `refresh` is then called at the end of each cell, which may have written to them.
     """
 
     _purpose: str
+    _follows_files = False
 
     def __init__(self) -> None:
         self._display, self._displayed = f"msnb-{uuid.uuid4().hex}", False
@@ -135,10 +137,13 @@ class Renewed(View):
         """Display the view under an id, so that the saved form can be updated later."""
         from IPython.display import publish_display_data
 
+        cell_views.install()
         cell_views.remember(self)
         self._carries |= front_end.files_to_include(self._build_page().shared())
         publish_display_data(*self._build_mime_bundle(self._carries), transient={"display_id": self._display})
         self._displayed = True
+        if self._follows_files:
+            cell_views.follow(self)
 
     def show_again(self) -> None:
         """Replace the saved output of this view. The live widget on screen does not change."""

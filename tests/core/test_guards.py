@@ -209,8 +209,11 @@ def test_an_attribute_set_under_a_condition_on_a_tensor_is_refused():
 ACTIVATIONS = {}
 
 
+@pytest.mark.parametrize("always_call", (False, True))
 @pytest.mark.parametrize("place", ("global", "closure"))
-def test_a_hook_that_keeps_an_output_of_a_graph_is_named_with_its_layer_and_the_mode_that_has_values(place):
+def test_a_hook_that_keeps_an_output_of_a_graph_is_named_with_its_layer_and_the_mode_that_has_values(
+    place, always_call
+):
     store = ACTIVATIONS if place == "global" else {}
 
     def keep(cell, inputs, output):
@@ -220,7 +223,8 @@ def test_a_hook_that_keeps_an_output_of_a_graph_is_named_with_its_layer_and_the_
         ACTIVATIONS["first"] = output
 
     net = nn.SequentialCell([nn.ReLU(), nn.Tanh()])
-    handle = net[1].register_forward_hook(keep if place == "closure" else keep_in_global)
+    hook = keep if place == "closure" else keep_in_global
+    handle = net[1].register_forward_hook(hook, always_call=always_call)
     said = r"the hook 'keep\w*' of '1' \(Tanh\).*PYNATIVE mode.*%%mindspore -m pynative.*handle\.remove\(\)"
     with pytest.raises(TypeError, match=said):
         net(X)

@@ -294,7 +294,7 @@ def _describe_hook_that_reads(value, cells):
     """Describe the hook of a Cell that refers to `value` by a name; "" if there is none."""
     for cell in cells:
         for hooks in (getattr(cell, "_hooks", None) or {}).values():
-            for function, _ in hooks.values():
+            for function, *_ in hooks.values():
                 if not inspect.isfunction(function):
                     continue
                 variables = inspect.getclosurevars(function)

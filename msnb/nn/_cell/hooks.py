@@ -1,7 +1,7 @@
 """Hooks of Cells: user functions that run before and after `construct` and its gradient."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from msnb.common.hook_handle import HookHandle
 from msnb.core import script
@@ -13,6 +13,14 @@ from msnb.core.transforms import custom_bprop
 
 _thread = trace_state.thread
 BEFORE, AFTER, BACK_BEFORE, BACK = "before", "after", "back_before", "back"
+
+
+class Hook(NamedTuple):
+    """A hook of a Cell. `add_hook` has the meaning of the fields."""
+
+    function: Callable[..., Any]
+    option: bool
+    is_always_called: bool
 
 
 def add_hook(
@@ -51,7 +59,7 @@ def add_hook(
     later = {**hooks} if is_first else {}
     for key in later:
         del hooks[key]
-    hooks[handle.handle_id] = (function, option, True) if is_always_called else (function, option)
+    hooks[handle.handle_id] = Hook(function, option, is_always_called)
     hooks.update(later)
     cell._hooks_changed()
     return handle
@@ -75,13 +83,14 @@ def _construct_with_forward_hooks(cell, hooks, args, kwargs):
     try:
         output = cell._run_hooks_and_construct(args, kwargs, hooked=True)
     except Exception:
-        _run_forward_hooks(cell, {key: hook for key, hook in hooks.items() if len(hook) > 2}, args, kwargs, None)
+        always = {key: hook for key, hook in hooks.items() if hook.is_always_called}
+        _run_forward_hooks(cell, always, args, kwargs, None)
         raise
     return _run_forward_hooks(cell, hooks, args, kwargs, output)
 
 
 def _run_pre_hooks(cell, hooks, args, kwargs):
-    for hook, with_kwargs in list(hooks.values()):
+    for hook, with_kwargs, _ in list(hooks.values()):
         if with_kwargs:
             new = _convert_hook_control_flow(hook)(cell, args, kwargs)
             if new is None:
@@ -100,7 +109,7 @@ def _run_pre_hooks(cell, hooks, args, kwargs):
 
 
 def _run_forward_hooks(cell, hooks, args, kwargs, output):
-    for hook, with_kwargs, *_ in list(hooks.values()):
+    for hook, with_kwargs, _ in list(hooks.values()):
         new = (
             _convert_hook_control_flow(hook)(cell, args, kwargs, output)
             if with_kwargs
@@ -121,7 +130,7 @@ class _BackwardHooks:
 
     def __init__(self, cell, hooks_of_cell):
         self.cell, self.output_gradients = cell, None
-        self.early = [hook for hook, _ in hooks_of_cell[BACK_BEFORE].values()]
+        self.early = [hook.function for hook in hooks_of_cell[BACK_BEFORE].values()]
         self.hooks = list(hooks_of_cell[BACK].values())
         self.tag = f"{type(cell).__name__}({cell._id})"
 
@@ -145,7 +154,7 @@ class _BackwardHooks:
     def at_inputs(self, grads):
         """Run the hooks on the gradients of the inputs."""
         gradients = tuple(grads)
-        for hook, inputs_first in self.hooks:
+        for hook, inputs_first, _ in self.hooks:
             new = (
                 hook(self.cell, gradients, self.output_gradients)
                 if inputs_first

@@ -208,12 +208,8 @@ class DashboardView(Renewed):
     def _list_file_formats(self):
         return {**super()._list_file_formats(), ".json": lambda: to_json(self.runs), ".csv": lambda: to_csv(self.runs)}
 
-    def _ipython_display_(self):
-        cell_views.install()
-        super()._ipython_display_()
-        cell_views.follow(self)
-
     _purpose = "explore the curves"
+    _follows_files = True
 
     def _name(self):
         return f"Dashboard of {self.title}"

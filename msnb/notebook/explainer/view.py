@@ -214,14 +214,10 @@ class ExplanationsView(Renewed):
             return to_svg(self._build_content(), self._thumbnails.encoded)
 
     _purpose = "look at the explanations"
+    _follows_files = True
 
     def _name(self):
         return f"Explanations in {self.title}"
-
-    def _ipython_display_(self):
-        cell_views.install()
-        super()._ipython_display_()
-        cell_views.follow(self)
 
     def _build_mime_bundle(self, carries):
         output = super()._build_mime_bundle(carries)

@@ -160,10 +160,6 @@ class LabelSession(Session, Renewed):
     def _name(self):
         return f"Labelling: {self!r}"
 
-    def _ipython_display_(self):
-        cell_views.install()
-        super()._ipython_display_()
-
     def _build_page(self):
         parts: dict[str, bytes | Path] = {"data": json.dumps(describe_state(self)).encode()}
         style = "html,body{margin:0;background:transparent}"

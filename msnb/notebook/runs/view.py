@@ -166,14 +166,10 @@ class RunsView(Renewed):
             return to_text(self._build_content())
 
     _purpose = "explore the runs"
+    _follows_files = True
 
     def _name(self):
         return f"Runs in {self.runs.folder}"
-
-    def _ipython_display_(self):
-        cell_views.install()
-        super()._ipython_display_()
-        cell_views.follow(self)
 
     def _build_mime_bundle(self, carries):
         with self._lock:
