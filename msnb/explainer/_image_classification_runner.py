@@ -1,7 +1,5 @@
 """`ImageClassificationRunner`: explains a data set, scores the explainers, and writes both to files."""
 
-import contextlib
-import random
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -12,10 +10,10 @@ from msnb._checkparam import check_value_type
 from msnb.common.progress import Work
 from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor
-from msnb.dataset.core import config
 from msnb.dataset.engine.dataset import Dataset
 from msnb.explainer._arguments import check_cell
 from msnb.explainer._compiled import predict
+from msnb.explainer._data_order import fixed_order
 from msnb.explainer._progress import share_line
 from msnb.explainer.benchmark._localization import Localization
 from msnb.explainer.benchmark._metric import AttributionMetric, LabelAgnosticMetric, LabelSensitiveMetric
@@ -25,7 +23,6 @@ from msnb.formats.explanation_records import BenchmarkScore, ExplanationWriter, 
 from msnb.nn.cell import Cell
 
 _OWNER = "ImageClassificationRunner"
-_SEED = 58  # of the data set, so that each pass has the same order
 _THRESHOLD = 0.5  # a label with a larger probability is predicted
 
 
@@ -247,7 +244,7 @@ class ImageClassificationRunner:
     # ------------------------------------------------------------------ data
     def _read_batches(self) -> Iterator[_Batch]:
         """Yield the batches of the data set, in the same order in each pass."""
-        with _seeded():
+        with fixed_order():
             for row in self._dataset.create_tuple_iterator(num_epochs=1, output_numpy=True):
                 yield self._read_batch(row)
 
@@ -370,16 +367,3 @@ def _select(probabilities, labels):
 def _make_score(benchmarker, explainer_name):
     scores = benchmarker.class_performances if isinstance(benchmarker, LabelSensitiveMetric) else ()
     return BenchmarkScore(type(benchmarker).__name__, explainer_name, benchmarker.performance, tuple(scores))
-
-
-@contextlib.contextmanager
-def _seeded():
-    """Seed the data set, and restore the seed and the random states on exit."""
-    before = config.get_seed(), random.getstate(), np.random.get_state()
-    config.set_seed(_SEED)
-    try:
-        yield
-    finally:
-        config.set_seed(before[0])
-        random.setstate(before[1])
-        np.random.set_state(before[2])

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import math
+import random
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -16,6 +17,7 @@ from PIL import Image
 import msnb
 from msnb import Tensor, nn
 from msnb import dataset as ds
+from msnb.explainer._data_order import fixed_order
 from msnb.explainer._progress import Reporter
 from msnb.formats.explanation_records import BenchmarkScore, Explain, ExplanationWriter, Inference, read_explanations
 from msnb.notebook.display.page import text_of as page_text
@@ -328,6 +330,23 @@ def test_a_region_leads_to_channels_and_nodes(tmp_path, net):
         {"region": {"sample": 1, "label": 2, "box": [0, 0, 1, 1]}}
     )
     assert same["channels"] == answer["channels"]
+
+
+def test_a_shuffled_data_set_is_read_in_the_order_of_the_runner_and_random_states_stay(tmp_path, net):
+    inputs = write(tmp_path)
+    with fixed_order():
+        shuffled = ds.NumpySlicesDataset(inputs, shuffle=True).batch(3)
+        in_order = np.concatenate([row[0] for row in shuffled.create_tuple_iterator(num_epochs=1, output_numpy=True)])
+    question = {"region": {"sample": 1, "label": 2, "box": [0, 0, 1, 1]}}
+    np.random.seed(3)
+    random.seed(3)
+    expected = np.random.random(), random.random()
+    np.random.seed(3)
+    random.seed(3)
+    answer, _ = explanations(tmp_path, net, ds.NumpySlicesDataset(inputs, shuffle=True).batch(3)).answer(question)
+    assert (np.random.random(), random.random()) == expected
+    same, _ = explanations(tmp_path, net, in_order).answer(question)
+    assert answer["channels"] == same["channels"]
 
 
 def test_without_inputs_the_saved_picture_is_used(tmp_path, net):

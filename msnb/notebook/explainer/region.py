@@ -6,8 +6,8 @@ import numpy as np
 
 from msnb.common.dtype import float32
 from msnb.core.tensor.tensor import Tensor
-from msnb.dataset import config
 from msnb.dataset.engine.datasets import Dataset
+from msnb.explainer._data_order import fixed_order
 from msnb.formats.explanation_records import Explanations
 from msnb.insight.debugger.names import line_of, name_of_node, short_line
 from msnb.insight.region_relevance import Box, PictureRelevance
@@ -17,7 +17,6 @@ from msnb.notebook.graph.widget import MODULE as GRAPH_MODULE
 
 _CHANNELS = 12  # channels in the list
 _NODES = 16  # nodes in the list
-_SEED = 58  # of the order in which an ImageClassificationRunner reads a data set
 
 
 class RegionQueries:
@@ -132,12 +131,8 @@ class RegionQueries:
 
 def _read_first_column(dataset):
     """Return the first column of a data set as one array, in the order of an ImageClassificationRunner."""
-    before = config.get_seed()
-    config.set_seed(_SEED)
-    try:
+    with fixed_order():
         rows = [row[0] for row in dataset.create_tuple_iterator(num_epochs=1, output_numpy=True)]
-    finally:
-        config.set_seed(before)
     return np.concatenate(rows) if rows[0].ndim == 4 else np.stack(rows)
 
 
