@@ -75,7 +75,6 @@ bench: $(TEST) $(DOCS)
 
 docs: $(DOCS)
 	@JAX_PLATFORMS=cpu $(BIN)/python -m sphinx -c docs -d build/doctrees -j 2 -q -W --keep-going . build/site
-	@find build/site -name '*.map' -delete; rm -rf build/site/_static/locales
 	@echo "build/site/docs/index.html"
 
 # As root on Debian, with buildah, crun and mmdebstrap; docs/docker.md has the figures.

@@ -46,7 +46,7 @@ html_math_renderer = "mathml"
 html_css_files, html_js_files = ["site.css"], ["site.js"]
 html_search_scorer = str(DOCS / "site" / "search_scores.js")
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
-html_theme_options = {"show_toc_level": 2, "home_page_in_toc": True}
+html_theme_options = {"show_toc_level": 2, "home_page_in_toc": True, "collapse_navbar": True}
 html_theme_options |= {"use_download_button": False, "use_fullscreen_button": False}
 html_theme_options |= dict.fromkeys(("navbar_start", "navbar_center", "navbar_end", "navbar_persistent"), [])
 
@@ -55,3 +55,4 @@ def setup(app):
     app.add_html_math_renderer("mathml", (page_sources.write_math, None), (page_sources.write_math, None))
     app.connect("autodoc-process-docstring", make_api.escape_docstring, priority=400)  # before napoleon
     app.connect("source-read", page_sources.read_source)
+    app.connect("build-finished", page_sources.remove_unused_files)

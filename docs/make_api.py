@@ -30,7 +30,14 @@ MODULES = {
     "msnb.mint.optim": "Optimizers of mint",
     "msnb": "MindSpore's top level",
 }
-TOCTREE = ".. toctree::\n   :maxdepth: 1\n\n"
+TOCTREE = ".. toctree::\n   :hidden:\n\n"
+NO_CONTENTS = ":html_theme.sidebar_secondary.remove:\n\n"
+INTRODUCTION = """\
+Names of ``mindspore`` are those of ``msnb``: ``import msnb as ms`` and ``import mindspore as ms`` under
+``%%mindspore`` give the same. Signatures are those of r1.1; :doc:`../which_mindspore` lists the names that
+mean something else with ``--api 2``.
+
+"""
 ROWS_OF_A_PAGE = 90  # a module with more names is divided by first letter
 
 
@@ -121,32 +128,41 @@ def write_page(path, text):
         path.write_text(text, encoding="utf-8")
 
 
+def link_names(module, names):
+    """Return the links to the entries of names, as one line."""
+    return " · ".join(f":py:obj:`{name} <{module}.{name}>`" for name in names) + "\n\n"
+
+
+def write_module(folder, module, about, names, homes):
+    """Write the page of a module, and a page for each letter if it has many names. Returns the row of the index."""
+    owner, stem, pages = load(module), module.removeprefix("msnb."), divide(names)
+    title = module if module == "msnb" else module.replace("msnb", "mindspore", 1)
+    text = heading(title, "=") + f"{about}.\n\n"
+    for letter, entries in pages.items():
+        described = "".join(describe(module, owner, name, homes) for name in entries)
+        if letter:
+            write_page(folder / f"{stem}-{letter}.rst", NO_CONTENTS + heading(f"{title}: {letter}", "=") + described)
+            text += f"**{letter.upper()}** \u2002" + link_names(module, entries)
+        else:
+            text += described
+    if "" not in pages:
+        text += TOCTREE + "".join(f"   {letter} <{stem}-{letter}>\n" for letter in pages)
+    write_page(folder / f"{stem}.rst", NO_CONTENTS + text)
+    return f"   * - :doc:`{title} <{stem}>`\n     - {about}\n     - {len(names)}\n"
+
+
 def write_pages(folder):
     """Write all pages into `folder`."""
     folder.mkdir(exist_ok=True)
-    index = heading("API reference", "=") + (
-        "Names of ``mindspore`` are those of ``msnb``: ``import msnb as ms`` and ``import mindspore as ms`` under\n"
-        "``%%mindspore`` give the same. Signatures are those of r1.1; :doc:`../which_mindspore` lists the names that\n"
-        "mean something else with ``--api 2``.\n\n"
-    )
-    homes = {}
-    own_names = list_own_names()
+    homes, own_names = {}, list_own_names()
     own = "".join(describe("msnb", load("msnb"), name, homes) for name in own_names)
-    write_page(folder / "own.rst", heading("What msnb adds to MindSpore", "=") + own)
-    index += TOCTREE + "   own\n\n"
+    about = "What msnb adds to MindSpore"
+    write_page(folder / "own.rst", heading(about, "=") + link_names("msnb", own_names) + own)
+    rows = f"   * - :doc:`msnb <own>`\n     - {about}: views, recordings, gradients\n     - {len(own_names)}\n"
     for module, about in MODULES.items():
-        owner, stem = load(module), module.removeprefix("msnb.")
-        pages = divide([name for name in list_names(module) if module != "msnb" or name not in own_names])
-        index += heading(about, "-") + TOCTREE
-        for letter, names in pages.items():
-            file = folder / f"{stem}{'-' * bool(letter)}{letter}.rst"
-            title = (
-                f"{module.replace('msnb', 'mindspore', 1) if module != 'msnb' else module}{': ' * bool(letter)}{letter}"
-            )
-            text = ":html_theme.sidebar_secondary.remove:\n\n" + heading(title, "=") + f"{about}.\n\n"
-            for name in names:
-                text += describe(module, owner, name, homes)
-            write_page(file, text)
-            index += f"   {file.stem}\n"
-        index += "\n"
+        names = [name for name in list_names(module) if module != "msnb" or name not in own_names]
+        rows += write_module(folder, module, about, names, homes)
+    index = heading("API reference", "=") + INTRODUCTION
+    index += ".. list-table::\n   :header-rows: 1\n\n   * - module\n     - content\n     - names\n" + rows + "\n"
+    index += TOCTREE + "   own\n" + "".join(f"   {module.removeprefix('msnb.')}\n" for module in MODULES)
     write_page(folder / "index.rst", index)

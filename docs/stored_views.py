@@ -8,6 +8,7 @@ from msnb.notebook.display.static_output import Rebuilding
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 VIEW = '<div class="msnb-view"'
+FILE = re.compile(r'<i hidden data-msnb-name="([\w-]+)" data-msnb-code="([^"]*)"></i>')
 # (title, sentence, notebook, text in the cell that shows the view)
 GALLERY = [
     ("A network", "LeNet-5 as the compiler sees it. Click a node to see its line.", "01", "%ms_ir net(images)"),
@@ -36,12 +37,30 @@ def list_outputs(notebook):
     return outputs
 
 
-def rebuild_notebook(text):
-    """Return the JSON of a notebook whose views have this version's code."""
+def rebuild_notebook(text, share=lambda page: page):
+    """Return the JSON of a notebook whose views have this version's code. `share` moves their files out of a page."""
     notebook, rebuilding = json.loads(text), Rebuilding()
     for _, data in list_outputs(notebook):
-        data["text/html"] = rebuilding.rebuild("".join(data["text/html"]))
+        data["text/html"] = share(rebuilding.rebuild("".join(data["text/html"])))
     return json.dumps(notebook)
+
+
+def share_files(page, folder, address):
+    """Replace the files of views in some HTML by scripts, so that all pages of the site share them.
+
+    Args:
+        page (str): HTML of views.
+        folder (Path): The scripts are written here.
+        address (str): The folder, as the page reaches it.
+    """
+
+    def write(match):
+        folder.mkdir(parents=True, exist_ok=True)
+        code = f'(window.msnbKept ??= {{}})["{match[1]}"] = "{match[2]}";\n'
+        (folder / f"{match[1]}.js").write_text(code, encoding="utf-8")
+        return f'<script src="{address}/{match[1]}.js"></script>'
+
+    return FILE.sub(write, page)
 
 
 def read_titles(text):
