@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from importlib import import_module
 
+from msnb.common.unsupported import ABSENT, USED_BY_FEW_LINES
 from msnb.notebook.help_page import own_functions
 
 MODULES = {
@@ -35,7 +36,12 @@ NO_CONTENTS = ":html_theme.sidebar_secondary.remove:\n\n"
 INTRODUCTION = """\
 Names of ``mindspore`` are those of ``msnb``: ``import msnb as ms`` and ``import mindspore as ms`` under
 ``%%mindspore`` give the same. Signatures are those of r1.1; :doc:`../which_mindspore` lists the names that
-mean something else with ``--api 2``.
+mean something else with ``--api 2``, and :doc:`missing` those that msnb does not have.
+
+"""
+MISSING = """\
+These names of MindSpore raise an error that says what to do instead, or do not exist. ``msnb check train.py`` lists
+those that a program uses. :doc:`../operators` and :doc:`index` list the names that exist.
 
 """
 ROWS_OF_A_PAGE = 90  # a module with more names is divided by first letter
@@ -151,6 +157,22 @@ def write_module(folder, module, about, names, homes):
     return f"   * - :doc:`{title} <{stem}>`\n     - {about}\n     - {len(names)}\n"
 
 
+def describe_missing():
+    """Return the page of the names that msnb does not have: a row for each reason."""
+    rows = defaultdict(list)
+    for reason, modules in [*USED_BY_FEW_LINES.items(), *ABSENT.items()]:
+        sentence = reason.replace("{name} ", "it ", 1).replace("{name}", "NAME")
+        for module, names in modules.items():
+            path = ".".join(filter(None, ("mindspore", module)))
+            rows[sentence].append(f"``{path}``: " + ", ".join(names.split()))
+    text = NO_CONTENTS + heading("Names that msnb does not have", "=") + MISSING
+    text += ".. list-table::\n   :header-rows: 1\n   :widths: 50 50\n\n   * - names\n     - reason, and what to do\n"
+    for sentence, names in rows.items():
+        listed = "\n\n       ".join(re.sub(r"_(?!\w)", r"\\_", name) for name in names)
+        text += f"   * - {listed}\n     - {sentence[0].upper()}{sentence[1:]}.\n"
+    return text
+
+
 def write_pages(folder):
     """Write all pages into `folder`."""
     folder.mkdir(exist_ok=True)
@@ -162,7 +184,8 @@ def write_pages(folder):
     for module, about in MODULES.items():
         names = [name for name in list_names(module) if module != "msnb" or name not in own_names]
         rows += write_module(folder, module, about, names, homes)
+    write_page(folder / "missing.rst", describe_missing())
     index = heading("API reference", "=") + INTRODUCTION
     index += ".. list-table::\n   :header-rows: 1\n\n   * - module\n     - content\n     - names\n" + rows + "\n"
-    index += TOCTREE + "   own\n" + "".join(f"   {module.removeprefix('msnb.')}\n" for module in MODULES)
+    index += TOCTREE + "   own\n" + "".join(f"   {module.removeprefix('msnb.')}\n" for module in MODULES) + "   missing\n"
     write_page(folder / "index.rst", index)

@@ -61,5 +61,5 @@ def remove_unused_files(app, exception):
         if ICONS.search(text):
             page.write_text(ICONS.sub("", text), encoding="utf-8")
     shutil.rmtree(site / "_static" / "locales", ignore_errors=True)
-    for path in [*site.rglob("*.map"), *site.rglob("fontawesome.js*"), *site.rglob("fa-brands-*")]:
-        path.unlink()
+    for path in [*site.rglob("*.map"), *site.rglob("fontawesome.js*")]:
+        path.unlink(missing_ok=True)

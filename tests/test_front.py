@@ -22,7 +22,8 @@ import stored_views  # noqa: E402
 
 README, CHINESE = ROOT / "README.md", ROOT / "README_CN.md"
 PAGES = [README, CHINESE, *sorted((ROOT / "docs").glob("**/*.md"))]
-RUN = [README, CHINESE, *(ROOT / "docs" / f"{name}.md" for name in ("quick_start", "faq", "files", "devices"))]
+RUNNING = ("quick_start", "faq", "files", "devices", "data", "own_operators")
+RUN = [README, CHINESE, *(ROOT / "docs" / f"{name}.md" for name in RUNNING)]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 
