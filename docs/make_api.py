@@ -169,7 +169,8 @@ def describe_missing():
     text += ".. list-table::\n   :header-rows: 1\n   :widths: 50 50\n\n   * - names\n     - reason, and what to do\n"
     for sentence, names in rows.items():
         listed = "\n\n       ".join(re.sub(r"_(?!\w)", r"\\_", name) for name in names)
-        text += f"   * - {listed}\n     - {sentence[0].upper()}{sentence[1:]}.\n"
+        beginning = sentence[0] if "." in sentence.split()[0] else sentence[0].upper()  # a name of code is as it is
+        text += f"   * - {listed}\n     - {beginning}{sentence[1:]}.\n"
     return text
 
 

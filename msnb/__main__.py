@@ -194,7 +194,9 @@ def run_lab(options: Namespace) -> int:
         tutorials.copy_tutorials(folder)
     except OSError as error:
         return _print_error(f"{folder} cannot be written: {error.strerror}. Start from a folder of your own.")
-    jupyter = [sys.executable, "-m", "jupyterlab", str(folder / tutorials.INDEX), *options.rest]
+    jupyter = [sys.executable, "-m", "jupyterlab", str(folder / tutorials.INDEX)]
+    # The address that the server prints opens the index, too; a container has no browser of its own.
+    jupyter += [f"--LabApp.default_url=/lab/tree/{tutorials.INDEX}", *options.rest]
     if os.name == "nt":  # on Windows execv returns to the shell while the server runs
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles Ctrl-C: it asks for confirmation
         return subprocess.call(jupyter)

@@ -39,6 +39,7 @@ def test_jupyterlab_takes_the_place_of_this_process_and_all_further_options(monk
     ((program, arguments),) = calls
     assert program == arguments[0] == sys.executable
     assert arguments[1:3] == ["-m", "jupyterlab"] and arguments[-2:] == ["--no-browser", "--port=9999"]
+    assert f"--LabApp.default_url=/lab/tree/{INDEX}" in arguments, "the address that the server prints opens the index"
     index = tmp_path / arguments[3]
     quick_start = index.parent / command.QUICK_START
     assert index.name == INDEX and quick_start.read_text() == command.quick_start().read_text()

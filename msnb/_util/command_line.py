@@ -77,7 +77,7 @@ def _add_api_option(command):
         type=int,
         choices=(1, 2),
         help="1: names mean what they mean in MindSpore r1.1; 2: what they mean in MindSpore 2, where the two disagree "
-        "(default: the environment variable MSNB_API, or what the script shows)",
+        "(default: the environment variable MSNB_API, or the names that the script uses)",
     )
 
 
@@ -85,8 +85,7 @@ def _make_parser():
     """Create the parser. Returns (parser, names of the commands)."""
     parser = argparse.ArgumentParser(
         prog=_get_program_name(),
-        description="The demo, JupyterLab on the quick start, a MindSpore script as it is and pages of what it does, "
-        "what this machine has.",
+        description="Run MindSpore programs on JAX, open the tutorials, and write graphs and profiles as pages.",
     )
     parser.add_argument("--version", action="version", version=f"msnb {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -98,7 +97,7 @@ def _make_parser():
     commands.add_parser(
         "lab",
         usage="%(prog)s [OPTION ...]",
-        help="open JupyterLab on the index of the tutorials; options are JupyterLab's",
+        help="open the tutorials in JupyterLab; options are JupyterLab's",
         description=f"Open JupyterLab on an index of the tutorials in the folder {LAB}, beside copies of them; one "
         "that is there already is not changed. Options are JupyterLab's: `jupyter lab --help` lists them.",
     )
@@ -110,16 +109,16 @@ def _make_parser():
         "there already is not changed.",
     )
     tutorials.add_argument(
-        "folder", metavar="FOLDER", nargs="?", default=TUTORIALS, help="where to (default: %(default)s)"
+        "folder", metavar="FOLDER", nargs="?", default=TUTORIALS, help="folder to copy to (default: %(default)s)"
     )
 
     run = commands.add_parser(
-        "run", usage="%(prog)s [--api 1|2] SCRIPT [ARGUMENT ...]", help="run a MindSpore script as it is"
+        "run", usage="%(prog)s [--api 1|2] SCRIPT [ARGUMENT ...]", help="run a MindSpore script without changes"
     )
     _add_api_option(run)
     run.add_argument("script", metavar="SCRIPT", help="a Python file that imports mindspore")
     run.add_argument(
-        "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="what the script is given"
+        "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="arguments of the script"
     ).required = False
 
     launch = commands.add_parser(
@@ -136,7 +135,7 @@ def _make_parser():
     launch.add_argument("--coordinator", metavar="HOST:PORT", help="where process 0 runs (default: here, a free port)")
     launch.add_argument("script", metavar="SCRIPT", help="a Python file that imports mindspore")
     launch.add_argument(
-        "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="what the script is given"
+        "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="arguments of the script"
     ).required = False
 
     for name, (what, forms) in _PAGES.items():
@@ -146,7 +145,7 @@ def _make_parser():
             f"{'[--name NAME] ' if name == 'graph' else ''}[-- ARGUMENT ...]",
             help=f"run a MindSpore script and write {what} as a page",
             description=f"Run a MindSpore script to its end and write {what} as a page that needs no network.",
-            epilog="What stands behind -- is the script's.",
+            epilog="Arguments after -- are those of the script.",
         )
         _add_api_option(page)
         page.add_argument("script", metavar="SCRIPT", help="a Python file that imports mindspore")
@@ -154,10 +153,10 @@ def _make_parser():
             "-o",
             "--output",
             metavar="PAGE",
-            help=f"where to, by its end {forms} (default: SCRIPT-{name}.html in this folder)",
+            help=f"file to write: {forms} (default: SCRIPT-{name}.html in this folder)",
         )
         if name == "graph":
-            which = "which of the programs that ran, or a part of its name (default: the largest)"
+            which = "name of a program that ran, or a part of it (default: the largest)"
             page.add_argument("--name", metavar="NAME", help=which)
 
     for name, form, further in (
@@ -170,28 +169,28 @@ def _make_parser():
     ):
         page = commands.add_parser(
             name,
-            help=f"write a notebook as it is stored as {form}",
-            description=f"Write a notebook as it is stored as {form} that needs no network, its formulas as MathML. "
-            "No cell is run. Of a notebook that Jupyter does not trust, scripts in outputs and Markdown are left out; "
-            f"msnb's own views stay alive.{further}",
+            help=f"write a stored notebook as {form}",
+            description=f"Write a stored notebook as {form} that needs no network, with formulas as MathML. No cell "
+            "is run. If Jupyter does not trust the notebook, scripts in outputs and Markdown are left out, and the "
+            f"views of msnb stay live.{further}",
         )
-        page.add_argument("--trust", action="store_true", help="keep what a notebook from elsewhere would run")
+        page.add_argument("--trust", action="store_true", help="keep the scripts of the notebook")
         page.add_argument("notebook", metavar="NOTEBOOK", help="a file that ends in .ipynb")
-        page.add_argument("-o", "--output", metavar="PAGE", help="where to (default: beside the notebook)")
+        page.add_argument("-o", "--output", metavar="PAGE", help="file to write (default: beside the notebook)")
 
     check = commands.add_parser(
         "check",
-        help="say which names and arguments of a MindSpore program msnb lacks, without running it",
-        description="Read a program and say, with lines, which names and arguments of MindSpore it uses that msnb does "
-        "not have, which MindSpore it was written for, and what means another thing there. Nothing of it is run.",
+        help="list the names that a MindSpore program uses and msnb lacks, without running it",
+        description="Read a program and list, with their lines, the names and arguments of MindSpore that msnb lacks, "
+        "the MindSpore that it was written for, and the names with another meaning there. The program is not run.",
     )
     check.add_argument("path", metavar="FILE", help="a Python file, a notebook, or a folder of them")
 
-    stubs = commands.add_parser("stubs", help="make `import mindspore` resolve in an editor: write its type stubs")
+    stubs = commands.add_parser("stubs", help="write type stubs, so that an editor resolves `import mindspore`")
     stubs.add_argument(
         "folder",
         metavar="FOLDER",
-        help="where the package of stubs goes; name it to the type checker (pyright: stubPath)",
+        help="folder for the stubs; the type checker needs its name (pyright: stubPath)",
     )
 
     commands.add_parser("devices", help="list the devices that JAX finds, with their memory")
