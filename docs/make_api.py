@@ -160,7 +160,7 @@ def write_module(folder, module, about, names, homes):
 def describe_missing():
     """Return the page of the names that msnb does not have: a row for each reason."""
     rows = defaultdict(list)
-    for reason, modules in [*USED_BY_FEW_LINES.items(), *ABSENT.items()]:
+    for reason, modules in [*ABSENT.items(), *USED_BY_FEW_LINES.items()]:
         sentence = reason.replace("{name} ", "it ", 1).replace("{name}", "NAME")
         for module, names in modules.items():
             path = ".".join(filter(None, ("mindspore", module)))

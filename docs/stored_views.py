@@ -71,15 +71,16 @@ def read_titles(text):
 def translate_gallery(text):
     """Replace the list of a translated page by the live views."""
     beginning = text[: text.index("\n- **")]
-    return f"{beginning}\n{build_gallery(read_titles(text), '../../notebooks')}"
+    return f"{beginning}\n{build_gallery(read_titles(text), '../../notebooks', '教程')}"
 
 
-def build_gallery(titles=None, folder="../notebooks"):
+def build_gallery(titles=None, folder="../notebooks", tutorial="Tutorial"):
     """Return the gallery as MyST. Each view starts when it is scrolled to.
 
     Args:
         titles (list): Title and sentence of each view in another language; GALLERY's by default.
         folder (str): The notebooks, as links of the page reach them.
+        tutorial (str): The word for a notebook.
     """
     rebuilding, pages, files = Rebuilding(), [], []
     titles = titles or [entry[:2] for entry in GALLERY]
@@ -90,7 +91,7 @@ def build_gallery(titles=None, folder="../notebooks"):
         view = rebuilding.rebuild("".join(stored))
         files += re.findall(r"<i hidden data-msnb-name=.*?></i>", view)
         view = re.sub(r"<i hidden data-msnb-name=.*?></i>", "", view)
-        pages.append(f"### {title}\n\n{sentence} [{path.stem}]({folder}/{path.name})\n\n" + raw(lazy(view)))
+        pages.append(f"### {title}\n\n{sentence} [{tutorial} {number}]({folder}/{path.name})\n\n" + raw(lazy(view)))
     return raw(f"<div hidden>{''.join(files)}</div>") + "".join(pages)
 
 
