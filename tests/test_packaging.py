@@ -73,7 +73,7 @@ def test_the_line_on_import_and_the_declared_bounds_are_the_same():
     classifiers = [f"Programming Language :: Python :: 3.{minor}" for minor in minors]
     assert [c for c in project["classifiers"] if ":: Python :: 3." in c] == classifiers
     bounds = [re.split(r"(?=[<>=])", r, maxsplit=1)[1] for r in everything if r.startswith("jax")]
-    assert len(bounds) == 4 and set(bounds) == {f">={below[1]},<{above}"}
+    assert len(bounds) == 5 and set(bounds) == {f">={below[1]},<{above}"}
 
 
 @pytest.mark.parametrize(
