@@ -165,7 +165,7 @@ def describe_missing():
         for module, names in modules.items():
             path = ".".join(filter(None, ("mindspore", module)))
             rows[sentence].append(f"``{path}``: " + ", ".join(names.split()))
-    text = NO_CONTENTS + heading("Names that msnb does not have", "=") + MISSING
+    text = NO_CONTENTS + heading("Missing names and operators", "=") + MISSING
     text += ".. list-table::\n   :header-rows: 1\n   :widths: 50 50\n\n   * - names\n     - reason, and what to do\n"
     for sentence, names in rows.items():
         listed = "\n\n       ".join(re.sub(r"_(?!\w)", r"\\_", name) for name in names)

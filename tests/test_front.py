@@ -93,6 +93,14 @@ def test_the_code_blocks_of_a_page_run(page, fresh, tmp_path):
     assert done.status == 0, done.out + done.err
 
 
+def test_the_page_of_questions_has_those_that_readers_ask_of_the_search():
+    """A heading that has the words of a query is the first result; `docs/site/search_scores.js`."""
+    asked = ["export ONNX", "see a gradient", "find a NaN", "read a MindRecord", "run on a GPU", "label images"]
+    asked = [f"How do I {task}?" for task in asked]
+    asked += ["Why is the first step slow?", "Which operators are missing?", "What does `--api 2` change?"]
+    assert {*asked} <= {*re.findall(r"^## (.+)$", read(ROOT / "docs" / "faq.md"), re.M)}
+
+
 def test_the_commands_of_a_page_exist():
     _, commands = _make_parser()
     used = {name for page in PAGES for name in re.findall(r"`(?:python -m )?msnb ([a-z]+)", read(page))}

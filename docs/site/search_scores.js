@@ -1,7 +1,10 @@
-// Pages for users come before those for developers, and words of pages before names that merely contain the query.
-const DEVELOP = /^(CHANGELOG|CONTRIBUTING|SECURITY|docs\/(architecture|style|packaging|api\/))/;
+// Pages for users come before those for developers and translations, and words of pages before names that contain the
+// query.
+// A question that the page of questions answers comes first: a result with an anchor is a heading that has the query.
+const DEVELOP = /^(CHANGELOG|CONTRIBUTING|SECURITY|docs\/(architecture|style|packaging|zh\/|api\/(?!missing)))/;
 globalThis.Scorer = {
-  score: ([document, , , , score]) => score - (DEVELOP.test(document) ? 4 : 0),
+  score: ([document, , anchor, , score]) =>
+    score - (DEVELOP.test(document) ? 4 : 0) + (anchor && document === "docs/faq" ? 20 : 0),
   objNameMatch: 20,
   objPartialMatch: 2,
   objPrio: { 0: 5, 1: 3, 2: -5 },
