@@ -22,6 +22,7 @@ from msnb.core.script.checkpointed_while import while_over_tree
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor
+from msnb.insight.attribution.dependence import list_dependent_inputs
 from msnb.insight.debugger.names import name_of_node, place_of_node
 from msnb.insight.debugger.replay import as_inputs, program_inputs
 from msnb.insight.debugger.selection import select_nodes
@@ -91,6 +92,22 @@ class TracedNetwork:
         """Return the value of a point in the current trace."""
         measured, _ = instrument(self._closed, {self._keys[id(point)]: [point]}, _Value())
         return eval_jaxpr(measured.jaxpr, measured.consts, *inputs)[-1]
+
+    def list_dependent_inputs(
+        self, positions: Sequence[int], sources: Sequence[Point], constants: Sequence[Point]
+    ) -> Callable[[Point], tuple[bool, ...]]:
+        """Return a function that says, for the equation of a point, which of its inputs depend on some values.
+
+        Args:
+            positions (Sequence): indices of inputs of the program.
+            sources (Sequence): other values, by their points.
+            constants (Sequence): points whose values count as independent.
+        """
+        sources_by_key, constants_by_key = (
+            [(self._keys[id(point)], point.slot) for point in points] for points in (sources, constants)
+        )
+        dependent = list_dependent_inputs(self._closed, positions, sources_by_key, constants_by_key)
+        return lambda point: dependent[self._keys[id(point)]]
 
     def compute_scores(self, outputs: Sequence[Any], indices: Any) -> Any:
         """Return the score of each example: the element of the first output at the indices of the target."""
@@ -255,6 +272,14 @@ class Source:
         if self.point is None:
             return inputs[self._position]
         return self.network.read(self.point, inputs)
+
+    def list_dependent_inputs(self, constants: Sequence[Point]) -> Callable[[Point], tuple[bool, ...]]:
+        """Return a function that says which inputs of a point's equation depend on the source. The values of
+        `constants` count as independent.
+        """
+        if self.point is None:
+            return self.network.list_dependent_inputs([self._position], [], constants)
+        return self.network.list_dependent_inputs([], [self.point], constants)
 
     def compute_scores(
         self,
