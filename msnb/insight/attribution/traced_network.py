@@ -395,7 +395,7 @@ class Call:
                     f"'target' should be one int or {self.count} ints, one per example, but its shape is "
                     f"{list(column.shape)}."
                 )
-            if column.min() < -size or column.max() >= size:
+            if column.size and (column.min() < -size or column.max() >= size):
                 outside = column[(column < -size) | (column >= size)].flat[0] if column.ndim else int(column)
                 raise ValueError(
                     f"'target' {outside} is outside of the {size} scores that {self.network.name} returns."
