@@ -110,6 +110,17 @@ def unknown(name: str, wrong: Iterable[str], names: Iterable[str], valid: Iterab
     return f"{' '.join(sentences)} {_format_argument_list(names)}"
 
 
+def describe_briefly(value: Any, longest: int = 80) -> str:
+    """Return `repr(value)` on one line. If it is long, return the dtype and shape of an array, and the start for other
+    values.
+    """
+    text = " ".join(repr(value).split())
+    if len(text) < longest:
+        return text
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    return f"{dtype}{list(shape)}" if isinstance(shape, tuple) and dtype is not None else f"{text[: longest - 3]}..."
+
+
 def uncalled(value: Any) -> str | None:
     """Return a hint for an error message if `value` is a class or a method that was passed instead of an object.
     Return None for other values.

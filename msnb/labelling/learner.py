@@ -21,7 +21,7 @@ from msnb.labelling.learning_curve import CurveMeasurement, LearningCurve
 from msnb.labelling.logistic_head import LogisticHead
 from msnb.labelling.pool import Pool
 
-EMPTY_CURVE = LearningCurve([], [], [], [], 0, 1.0, "Go on: no answer is held out yet.")
+EMPTY_CURVE = LearningCurve([], [], [], [], 0, 1.0, "No advice: no answer is held out yet.")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -85,7 +85,7 @@ class CurveMeasurement:
             accuracy.append(measure_accuracy(predictions[rows], truth, self.is_multilabel))
         random_labels, random_accuracy = self._measure_random(features, train, held_out, random)
         changed = self._measure_change(features, items, targets, head) if counts else 1.0
-        advice = describe_advice(counts, accuracy, len(held_out), changed)
+        advice = describe_advice(counts, accuracy, len(held_out), len(self.candidates), changed)
         return LearningCurve(counts, accuracy, random_labels, random_accuracy, len(held_out), changed, advice)
 
     def _predict(self, features, items, targets, head):
@@ -135,14 +135,19 @@ def _choose_counts(most, points=_POINTS):
     return sorted({*range(step, most + 1, step), most} - {0})
 
 
-def describe_advice(labels: list[int], accuracy: list[float], held_out: int, changed: float) -> str:
+def describe_advice(labels: list[int], accuracy: list[float], held_out: int, candidates: int, changed: float) -> str:
     """Return the advice: whether more labels are worth it, in one sentence with its numbers.
+
+    `candidates` is the number of items that can be held out.
 
     To stop is advised if the last third of the labels has raised the held-out accuracy by less than one standard error
     of it, and less than 2 % of the predictions have changed over the last quarter.
     """
+    if not candidates:
+        return "No advice: no item is held out; see the argument 'held_out'."
     if held_out < _FEWEST:
-        return f"Go on: {held_out} held-out answers are too few to judge ({_FEWEST} are needed)."
+        limit = f"; {candidates} items can be held out" if candidates < _FEWEST else ""
+        return f"Go on: {held_out} held-out answers are too few to judge ({_FEWEST} are needed{limit})."
     if not labels or labels[-1] < 10:
         return f"Go on: the classifier has learned from {labels[-1] if labels else 0} answers only."
     earlier = max((k for k in range(len(labels)) if labels[k] <= labels[-1] * 2 / 3), default=0)

@@ -128,7 +128,8 @@ def attribute(
         options: of ``integrated_gradients``: `baseline` (a number or an array, 0), `steps` (50) and `quadrature`
             (``"gausslegendre"`` or ``"trapezoid"``). Of ``smooth_grad``: `samples` (25), `noise` (standard deviation as
             a share of the range of an example, 0.15) and `seed` (0). Of ``lrp``: `rule` (``"epsilon"``, ``"z-plus"``
-            or ``"composite"``: z-plus at convolutions, epsilon elsewhere) and `epsilon` (1e-6).
+            or ``"composite"``: z-plus at convolutions, epsilon elsewhere), `epsilon` (1e-6) and `softmax`
+            (``"taylor"``, or ``"constant"``: attention weights count as constants).
 
     Returns:
         ViewedAttribution. ``values`` is an array of the shape of the input or of the node's value.

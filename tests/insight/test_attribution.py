@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import msnb
-from msnb import Tensor, context, log, nn, ops
+from msnb import Parameter, Tensor, context, log, nn, ops
 from msnb.insight.attribution import METHODS, grad_cam, gradient, modified_relu_gradient
 from msnb.interventions import zero
 
@@ -165,11 +165,37 @@ def test_rules_act_at_relus_in_loops_and_branches(mode, rule, is_functional):
     np.testing.assert_allclose(values[0], guide_by_hand(net, x[0], 2, rule), rtol=1e-4, atol=1e-5)
 
 
-def test_relevance_names_a_product_in_a_loop(mode):
+def test_relevance_names_a_node_without_a_rule_in_a_loop(mode):
+    class Looped(nn.Cell):
+        def construct(self, x):
+            count = ops.zeros((), msnb.int32)
+            while count < 3:
+                x = ops.exp(x)
+                count = count + 1
+            return x
+
+    with pytest.raises(ValueError, match=r"no rule for .*Exp .*'integrated_gradients'"):
+        msnb.attribute(Looped(), Tensor(np.ones((1, 5), np.float32)), target=0, method="lrp")
+
+
+def test_relevance_passes_a_loop(mode):
     net = set_weights(Controlled(True), 3)
     net.fc.bias.set_data(Tensor(np.zeros(5, np.float32)))
-    with pytest.raises(ValueError, match=r"no rule for a product of two activations: .*MatMul"):
-        msnb.attribute(net, Tensor(np.ones((1, 5), np.float32)), target=0, method="lrp")
+    x, weight = np.abs(draw(1, 5)), net.fc.weight.asnumpy()
+    values = [x[0]]
+    for _ in range(3):
+        values.append(np.maximum(weight @ values[-1], 0))
+    assert values[3].sum() > 0
+    values.append(np.clip(2 * values[3] - 1, 0, 6))
+    scores = weight @ values[4]
+    result = msnb.attribute(net, Tensor(x), target=2, method="lrp", epsilon=0.0)
+    relevance = weight[2] * values[4]
+    relevance = 2 * values[3] / (2 * values[3] - 1) * relevance  # the constant has the rest
+    for value in values[2::-1]:
+        product = weight @ value
+        relevance = value * (weight.T @ np.where(product != 0, relevance / product, 0))
+    np.testing.assert_allclose(result.scores, scores[2:3], rtol=1e-4)
+    np.testing.assert_allclose(result.values[0], relevance, rtol=1e-3, atol=1e-4)
 
 
 def test_the_name_of_a_cell_selects_its_last_node():
@@ -322,7 +348,7 @@ def test_outputs_of_other_shapes():
     ("options", "error", "words"),
     [
         ({"method": "gradcam"}, ValueError, "Did you mean 'grad_cam'"),
-        ({"method": "lrp", "step": 3}, TypeError, "no option 'step'. It has rule, epsilon"),
+        ({"method": "lrp", "step": 3}, TypeError, "no option 'step'. It has rule, epsilon, softmax"),
         ({"method": "integrated_gradients", "step": 3}, TypeError, "Did you mean 'steps'"),
         ({"method": "guided_backprop", "rule": "guided"}, TypeError, "It has none"),
         ({"method": "integrated_gradients", "steps": 0}, ValueError, "'steps' should be an int of at least 1"),
@@ -344,6 +370,71 @@ def test_outputs_of_other_shapes():
 def test_errors_say_what_is_expected(options, error, words):
     with pytest.raises(error, match=words):
         msnb.attribute(NET, Tensor(IMAGES), **{"target": 0, **options})
+
+
+@pytest.mark.parametrize(
+    ("net", "inputs", "options", "error", "words"),
+    [
+        (NET, (), {}, ValueError, "needs the inputs of the network, .* but got none"),
+        (NET, ({"x": Tensor(IMAGES)},), {}, TypeError, "input 0 is dict of 1. Pass a function of Tensors"),
+        (NET, ([Tensor(IMAGES)],), {}, TypeError, "input 0 is list of 1. Pass a function of Tensors"),
+        (Small, (Tensor(IMAGES),), {}, TypeError, "'net' should be a Cell or a function, but got the class Small"),
+        (3, (Tensor(IMAGES),), {}, TypeError, "'net' should be a Cell or a function, but got int 3"),
+        (NET, (Tensor(IMAGES),), {"target": [[0], [1, 2], [3]]}, TypeError, "'target' should be the index of a class"),
+        (NET, (Tensor(IMAGES),), {"method": "smooth_grad", "noise": np.inf}, ValueError, "'noise' should be a finite"),
+        (lambda x: x.sum((1, 2, 3)), (Tensor(IMAGES),), {"target": 0}, ValueError, "returns one score per example"),
+        (
+            ops.abs,
+            (Tensor(np.ones((2, 3), np.complex64)),),
+            {},
+            ValueError,
+            r"is Complex64\[2, 3\], which has no gradient",
+        ),
+    ],
+)
+def test_unusual_calls_say_what_is_expected(mode, net, inputs, options, error, words):
+    with pytest.raises(error, match=words):
+        msnb.attribute(net, *inputs, **options)
+
+
+def test_a_number_among_the_inputs_is_not_the_explained_input(mode):
+    x, y = draw(2, 3), draw(2, 3, seed=8)
+    net = lambda a, factor, b: factor * a * b  # noqa: E731
+    for index, expected in ((0, 2 * y), (2, 2 * x)):
+        result = msnb.attribute(net, Tensor(x), 2.0, Tensor(y), target=1, input_index=index)
+        np.testing.assert_allclose(result.values, expected * np.eye(3)[1], rtol=1e-6)
+    same = Tensor(x)
+    values = msnb.attribute(lambda a, b: a * a * b, same, same, target=1, input_index=1).values
+    np.testing.assert_allclose(values, x * x * np.eye(3)[1], rtol=1e-6)
+    values = msnb.attribute(lambda a: 3 * a, Parameter(same, "x"), target=1).values
+    np.testing.assert_allclose(values, np.tile(3 * np.eye(3)[1], (2, 1)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_an_empty_batch_has_empty_attributions(mode, method):
+    result = msnb.attribute(NET, Tensor(IMAGES[:0]), method=method, node=NODES.get(method))
+    assert result.values.shape == IMAGES[:0].shape and not len(result.scores)
+    assert "0 examples" in repr(result) and "0 examples" in result.describe_title()
+    assert result._repr_html_()
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("dtype", [msnb.float16, msnb.bfloat16, msnb.float64])
+def test_attributions_of_other_dtypes_are_float32(method, dtype):
+    x = Tensor(draw(2, 3, 4, 4)).astype(dtype)
+    net = lambda x: (ops.relu(x) * 2).sum((2, 3))  # noqa: E731
+    result = msnb.attribute(net, x, target=1, method=method, node="" if method.startswith("grad_cam") else None)
+    assert result.values.dtype == np.float32
+    np.testing.assert_allclose(
+        result.scores, 2 * np.maximum(x.astype(msnb.float32).asnumpy()[:, 1], 0).sum((1, 2)), rtol=0.02
+    )
+
+
+def test_a_network_with_one_score_per_example_needs_no_target():
+    x = draw(2, 3)
+    for target in (None, ()):
+        values = msnb.attribute(lambda x: (x * x).sum(1), Tensor(x), target=target).values
+        np.testing.assert_allclose(values, 2 * x, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -412,8 +503,8 @@ def test_relevance_refuses_a_division_by_an_activation():
 
 
 def test_relevance_names_the_node_without_a_rule():
-    with pytest.raises(ValueError, match=r"LRP has no rule for Softmax.* \(test_attribution.py:\d+\)"):
-        msnb.attribute(lambda x: ops.softmax(x * 2), Tensor(np.ones((2, 3), np.float32)), target=0, method="lrp")
+    with pytest.raises(ValueError, match=r"LRP has no rule for Exp.* \(test_attribution.py:\d+\)"):
+        msnb.attribute(lambda x: ops.exp(x * 2), Tensor(np.ones((2, 3), np.float32)), target=0, method="lrp")
 
 
 def test_a_branch_without_relevance_may_have_any_operator():

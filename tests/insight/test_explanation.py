@@ -328,3 +328,15 @@ def test_a_network_that_returns_no_scores_is_an_error():
 
     with pytest.raises(ValueError, match="The network should return one Tensor"):
         short_rise(Sum())(X, 0)
+
+
+@pytest.mark.parametrize("kind", [Gradient, GuidedBackprop, Deconvolution, GradCAM, Occlusion])
+def test_an_empty_batch_has_empty_maps(kind):
+    arguments = (nn.Softmax(),) if kind is Occlusion else ()
+    maps = kind(networks.Linear(), *arguments)(Tensor(np.zeros((0, 1, 4, 4), np.float32)), 1)
+    assert maps.shape == (0, 1, 4, 4)
+
+
+def test_an_array_in_place_of_a_tensor_is_described_on_one_line():
+    with pytest.raises(TypeError, match=r"'inputs' should be Tensor, but got float32\[2, 1, 4, 4\] \(ndarray\)\.$"):
+        Gradient(networks.Linear())(np.zeros((2, 1, 4, 4), np.float32), 1)

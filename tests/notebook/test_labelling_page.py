@@ -160,6 +160,30 @@ def test_a_batch_is_labelled_at_once_but_for_what_was_clicked(show, images, trut
     assert expected[0] not in session.answers and session.answers[expected[1]] == "right"
 
 
+def test_a_tab_that_is_opened_before_an_answer_arrives_is_filled(show, images, truth, tmp_path):
+    session = msnb.label(images, CLASSES, keep=tmp_path / "labels.csv")
+    page = show(session)
+    page.evaluate("""() => {
+        const view = document.querySelector(".msnb-label");
+        view.dispatchEvent(new KeyboardEvent("keydown", {key: "1", bubbles: true}));
+        view.querySelector("[data-tab=faults]").click();
+    }""")
+    page.wait_for_selector(".stage :text('No label is suspected')")
+    assert len(session.answers) == 1
+
+
+@pytest.mark.parametrize(
+    ("held_out", "words"), [(0, "No advice: no item is held out"), (0.2, "(20 are needed; 16 items can be held out)")]
+)
+def test_the_advice_says_if_too_few_items_can_be_held_out(show, images, tmp_path, held_out, words):
+    session = msnb.label(images, CLASSES, keep=tmp_path / "labels.csv", held_out=held_out)
+    session.answer(session.next(), "left")
+    session.wait()
+    page = show(session)
+    until(page, lambda: words in page.inner_text(".advice"))
+    assert "1 labels" not in page.inner_text("aside")
+
+
 def test_a_suspected_fault_is_corrected(show, images, truth, tmp_path):
     session = msnb.label(images, CLASSES, keep=tmp_path / "labels.csv", held_out=0)
     for number in range(50):

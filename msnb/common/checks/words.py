@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from msnb.common.arguments import uncalled
+from msnb.common.arguments import describe_briefly, uncalled
 
 
 def got(value):
     """Return the text of a value and its type."""
-    return uncalled(value) or f"{value!r} ({type(value).__name__})"
+    return uncalled(value) or f"{describe_briefly(value)} ({type(value).__name__})"
 
 
 def names_of(types):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.common.arguments import uncalled
+from msnb.common.arguments import describe_briefly, uncalled
 
 # Values that `Kind.example` tries.
 _PLAIN = (1, 1.0, -0.5, True, 2, (1,), (1, 1), ((1, 1), (1, 1)), (1.0,) * 4, "name", mstype.int32)
@@ -122,9 +122,7 @@ def _is_dynamic(value):
 def _describe_value(value):
     if description := uncalled(value):
         return description
-    text = repr(value)
-    text = text if len(text) < 80 else text[:77] + "..."
-    return f"{text} of type {type(value).__name__}"
+    return f"{describe_briefly(value)} of type {type(value).__name__}"
 
 
 def concrete(value: Any) -> Any:

@@ -12,47 +12,26 @@ import jax.numpy as jnp
 import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
+from msnb import log
 from msnb.core.compat.jax_private import eval_jaxpr
-from msnb.core.operator.rule_table import RuleTable
 from msnb.core.support.type_promotion import is_inexact
+from msnb.insight.attribution.relevance_kinds import collect_nodes_before_bias, get_kind, is_divisor, is_route
 from msnb.insight.attribution.traced_network import Call, Source
 from msnb.insight.debugger.names import place_of_node
-from msnb.ir.anf import CNode, ValueNode
-from msnb.nn.graph_cell import operator_of
-from msnb.ops import operations as P
-from msnb.ops.index import _TensorGetItem
-from msnb.ops.math.division import _TrueDiv
+from msnb.ir.anf import CNode
 
 RULES = ("epsilon", "z-plus", "composite")
-KINDS = RuleTable("a rule of relevance", "Add it to msnb/insight/attribution/relevance.py.")
-KINDS.register(P.Conv2D, P.Conv3D, P.Conv2DTranspose, P.Conv3DTranspose)("convolution")
-KINDS.register(P.MatMul, P.BatchMatMul, P.Dense)("dense")
-KINDS.register(P.BiasAdd)("bias")
-# linear in all activations
-KINDS.register(P.Add, P.Sub, P.AddN, P.Neg, P.BatchNorm, P.AvgPool, P.AvgPool1D, P.AvgPool2D)("sum")
-KINDS.register(P.AvgPool3D, P.AdaptiveAvgPool1D, P.AdaptiveAvgPool2D, P.AdaptiveAvgPool3D, P.ReduceMean)("sum")
-KINDS.register(P.ReduceSum, P.ResizeBilinear, P.ResizeBilinearV2)("sum")
-KINDS.register(P.ReLU, P.ReLU6, P.LeakyReLUExt, P.PReLU, P.Elu, P.CeLU, P.SeLU, P.GeLU, P.GeluExt)("activation")
-KINDS.register(P.FastGeLU, P.SiLU, P.Sigmoid, P.HSigmoid, P.HSwish, P.Mish, P.Softplus, P.SoftplusExt)("activation")
-KINDS.register(P.Softsign, P.Tanh, P.Hardtanh, P.Dropout)("activation")
-# times a constant
-KINDS.register(P.Mul, P.RealDiv, P.Div, _TrueDiv)("scale")
-KINDS.register(P.Maximum, P.Minimum)("extreme")
-# elements are selected or moved
-KINDS.register(P.MaxPool, P.AdaptiveMaxPool2D, P.ReduceMax, P.ReduceMin, P.Pad, P.Cast, P.Identity)("route")
-KINDS.register(P.Reshape, P.Flatten, P.Transpose, P.Squeeze, P.ExpandDims, P.BroadcastTo, P.Tile)("route")
-KINDS.register(P.Concat, P.Stack, P.Unstack, P.Split, P.StridedSlice, P.Slice, P.Gather, P.GatherD)("route")
-KINDS.register(_TensorGetItem, P.ResizeNearestNeighbor, P.ResizeNearestNeighborV2)("route")
-
-# XLA's operations in functions of jax.numpy
-_ROUTES_OF_XLA = ("convert_element_type", "reshape", "broadcast_in_dim", "squeeze", "transpose", "slice", "concatenate")
+RULES_OF_SOFTMAX = ("taylor", "constant")
+_PRODUCTS = ("convolution", "dense", "product", "scale")  # activations among the factors have equal shares
 
 
 class _MissingRule(Exception):
     """Raised while relevance is distributed. The message names the node."""
 
 
-def compute_relevance(source: Source, inputs: list[Any], indices: Any, epsilon: Any, rule: str) -> tuple[Any, Any]:
+def compute_relevance(
+    source: Source, inputs: list[Any], indices: Any, epsilon: Any, rule: str, softmax: str
+) -> tuple[Any, Any]:
     """Return (relevance of the source, scores).
 
     Args:
@@ -61,49 +40,33 @@ def compute_relevance(source: Source, inputs: list[Any], indices: Any, epsilon: 
         indices (jax.Array): the targets.
         epsilon (jax.Array): stabilizer of the denominators.
         rule (str): ``"epsilon"``, ``"z-plus"`` or ``"composite"``.
+        softmax (str): ``"taylor"`` or ``"constant"``.
     """
     network = source.network
-    before_bias = _collect_nodes_before_bias(network.points)
+    before_bias = collect_nodes_before_bias(network.points)
+    constants = [
+        point
+        for point in network.points
+        if point.node.op == "StopGradient" or softmax == "constant" and get_kind(point.node) == "softmax"
+    ]
+    dependent = source.list_dependent_inputs(constants)
     operators, values = {}, {}
     for point in network.points:
         node = point.node
         is_differentiated = is_inexact(point.dtype) and node.direction == "forward" and not point.in_condition
-        if not is_differentiated or node.graphs or _is_route(node):
+        if not is_differentiated or node.graphs or is_route(node):
             continue
-        if point.vmapped or _get_kind(node) is None:
+        if point in constants:
+            values[point] = jax.lax.stop_gradient
+        elif point.vmapped or get_kind(node) is None:
             values[point] = _make_refusal(point)
         else:
             stabilizer = jnp.float32(0) if node.id in before_bias else epsilon
-            operators[point] = _make_operator(point, rule, stabilizer)
+            operators[point] = _make_operator(point, rule, stabilizer, dependent(point))
     value = source.read(inputs)
     scores, pull = jax.vjp(lambda value: source.compute_scores(value, inputs, indices, operators, values), value)
     (relevance,) = pull(scores)
     return relevance.astype(jnp.float32), scores
-
-
-def _get_kind(node):
-    """Return the kind of the operator of a node, None if there is no rule for it."""
-    operator = operator_of(node)
-    if operator is None or node.kernel is None:
-        return None
-    if node.op == "Add" and [type(each) for each in node.inputs].count(CNode) == 1:
-        is_constant = (isinstance(each, ValueNode) or getattr(each, "is_weight", False) for each in node.inputs)
-        return "bias" if any(is_constant) else "sum"
-    return KINDS.get(operator)
-
-
-def _is_route(node):
-    return _get_kind(node) == "route" or node.kernel is None and node.op in _ROUTES_OF_XLA
-
-
-def _collect_nodes_before_bias(points):
-    """Return the numbers of nodes whose result is read by a BiasAdd only, which stabilizes the denominator."""
-    readers: dict[int, list[Any]] = {}
-    for point in points:
-        for each in point.node.inputs:
-            if isinstance(each, CNode):
-                readers.setdefault(each.id, []).append(_get_kind(point.node))
-    return {number for number, kinds in readers.items() if kinds == ["bias"]}
 
 
 def _make_refusal(point):
@@ -125,31 +88,34 @@ def _make_refusal(point):
     return refuse
 
 
-def _make_operator(point, rule, epsilon):
-    """Return the operator of a node as a function whose gradient distributes relevance."""
+def _make_operator(point, rule, epsilon, is_dependent):
+    """Return the operator of a node as a function whose gradient distributes relevance over its dependent inputs."""
     node, slot = point.node, point.slot
 
     def evaluate(*args):
         return tuple(eval_jaxpr(node.kernel.jaxpr, node.kernel.consts, *args))
 
-    run = jax.custom_vjp(evaluate)
+    # An argument, not a variable of the closure: JAX refuses one of an outer trace in the gradient inside a loop.
+    run = jax.custom_vjp(lambda epsilon, *args: evaluate(*args))
 
-    def forward(*args):
+    def forward(epsilon, *args):
         values = [arg.value for arg in args]
-        activations = [at for at, arg in enumerate(args) if arg.perturbed and is_inexact(arg.value.dtype)]
-        return evaluate(*values), (values, _Static(tuple(activations)))
+        activations = [
+            at for at, arg in enumerate(args) if is_dependent[at] and arg.perturbed and is_inexact(arg.value.dtype)
+        ]
+        return evaluate(*values), (epsilon.value, values, _Static(tuple(activations)))
 
     def backward(saved, cotangents):
-        values, activations = saved[0], saved[1].value
+        epsilon, values, activations = *saved[:2], saved[2].value
         shares: list[Any] = [None] * len(values)
-        if not isinstance(cotangents[slot], SymbolicZero):
+        if activations and not isinstance(cotangents[slot], SymbolicZero):
             distribution = _Distribution(node, rule, epsilon, lambda *args: evaluate(*args)[slot], values, activations)
             for at, share in zip(activations, distribution.distribute(cotangents[slot]), strict=True):
                 shares[at] = share
-        return tuple(shares)
+        return (None, *shares)
 
     run.defvjp(forward, backward, symbolic_zeros=True)
-    return run
+    return lambda *args: run(epsilon, *args)
 
 
 class _Distribution:
@@ -169,38 +135,55 @@ class _Distribution:
         self._values, self._activations = values, activations
 
     def distribute(self, relevance):
-        """Return the relevance of each activation."""
-        kind = _get_kind(self._node)
-        if kind == "scale" and self._activations == (1,) and self._node.op != "Mul":
-            raise _MissingRule(f"LRP has no rule for a division by an activation: {place_of_node(self._node)}.")
-        if kind in ("convolution", "dense", "scale") and len(self._activations) > 1:
-            raise _MissingRule(
-                f"LRP has no rule for a product of two activations: {place_of_node(self._node)}. Select a node behind "
-                "it with `node=`, or use another method, such as 'integrated_gradients'."
-            )
+        """Return the relevance of each activation, None for one without a share."""
+        kind, is_single = get_kind(self._node), len(self._activations) == 1
         if kind == "activation" or kind == "bias" and any(map(self._has_positive_rule, self._node.inputs)):
             return [relevance]
-        if self._has_positive_rule(self._node):
+        if kind == "softmax":
+            return [self._distribute_softmax(relevance)]
+        if kind == "gate":  # of both halves
+            return [jnp.concatenate([relevance / 2] * 2, self._node.attrs.get("axis", self._node.attrs.get("dim")))]
+        if kind == "normalization":
+            return [self._distribute_normalization(relevance)]
+        if is_single and self._has_positive_rule(self._node):
             return self._distribute_positive(relevance)
-        result, pull = jax.vjp(self._evaluate_activations, *self._get_activations())
         if kind == "extreme":
-            is_compared_to_constant = len(self._activations) == 1 and self._get_activations()[0].shape == result.shape
+            result, pull = jax.vjp(self._evaluate_at(self._activations), *self._get_activations())
+            is_compared_to_constant = is_single and self._get_activations()[0].shape == result.shape
             return [relevance] if is_compared_to_constant else list(pull(relevance))
-        gradients = pull(self._divide(relevance, result))
-        return [value * gradient for value, gradient in zip(self._get_activations(), gradients, strict=True)]
+        factors = self._activations
+        if kind == "scale":
+            factors = [at for at in self._activations if not is_divisor(self._node, at)]
+        if not factors:
+            raise self._refuse("a division by an activation")
+        result, pull = jax.vjp(self._evaluate_at(factors), *(self._values[at] for at in factors))
+        count = len(factors) if kind in _PRODUCTS else 1
+        gradients = dict(zip(factors, pull(self._divide(relevance, result) / count), strict=True))
+        return [self._values[at] * gradients[at] if at in gradients else None for at in self._activations]
+
+    def _refuse(self, thing):
+        return _MissingRule(
+            f"LRP has no rule for {thing}: {place_of_node(self._node)}. Select a node behind it with `node=`, or use "
+            "another method, such as 'integrated_gradients'."
+        )
 
     def _has_positive_rule(self, node):
-        kind = _get_kind(node) if isinstance(node, CNode) else None
+        kind = get_kind(node) if isinstance(node, CNode) else None
         return kind == "convolution" and self._rule != "epsilon" or kind == "dense" and self._rule == "z-plus"
 
     def _get_activations(self):
         return [self._values[at] for at in self._activations]
 
-    def _evaluate_activations(self, *activations, weights=None):
-        args = list(self._values if weights is None else weights)
-        for at, value in zip(self._activations, activations, strict=True):
-            args[at] = value
-        return self._evaluate(*args)
+    def _evaluate_at(self, positions, values=None):
+        """Return the result as a function of the inputs at some positions."""
+
+        def evaluate(*changed):
+            args = list(self._values if values is None else values)
+            for at, value in zip(positions, changed, strict=True):
+                args[at] = value
+            return self._evaluate(*args)
+
+        return evaluate
 
     def _divide(self, relevance, result):
         epsilon = self._epsilon.astype(result.dtype)
@@ -216,13 +199,57 @@ class _Distribution:
             if len(weights) > 2:  # Dense with a bias
                 weights[2:] = [jnp.zeros_like(bias) for bias in weights[2:]]
             values.append(clip(activation))
-            result, pull = jax.vjp(
-                lambda a, weights=weights: self._evaluate_activations(a, weights=weights), values[-1]
-            )
+            result, pull = jax.vjp(self._evaluate_at(self._activations, weights), values[-1])
             results.append(result)
             pulls.append(pull)
         share = self._divide(relevance, results[0] + results[1])
         return [sum(value * pull(share)[0] for value, pull in zip(values, pulls, strict=True))]
+
+    def _distribute_softmax(self, relevance):
+        """Return the terms of a Taylor expansion of first order (Achtibat et al., 2024). They add up to less or more
+        than the relevance: the constant term has a share, too."""
+        (value,) = self._get_activations()
+        result = self._evaluate(*self._values)
+        total = jnp.sum(relevance, axis=self._node.attrs["axis"], keepdims=True)
+        return jnp.where(result == 0, 0, value * (relevance - result * total))  # a mask may be minus infinity
+
+    def _distribute_normalization(self, relevance):
+        """Return the shares of the elements. The standard deviation counts as a constant."""
+        if self._activations != (0,):
+            raise self._refuse("a normalization whose factor depends on the input")
+        result = self._evaluate(*self._values)
+        normalize, value = _freeze_deviation(self._node, self._values), self._values[0]
+        _, pull = jax.vjp(normalize, value)
+        return value * pull(self._divide(relevance, result))[0]
+
+
+def _freeze_deviation(node, values):
+    """Return the normalization of a node without its bias, with the standard deviation of `values` as a constant."""
+    value, (scale, *_) = values[0], [*values[1:], 1]
+    attrs, shape = node.attrs, value.shape
+    if node.op == "InstanceNorm" and not attrs["is_training"]:
+        deviation = jnp.sqrt(values[4] + attrs["epsilon"])
+        return lambda x: x * _append_axes(scale / deviation, x)
+    if node.op == "LayerNorm":
+        groups, epsilon = shape, attrs["epsilon"]
+        axes = tuple(range(attrs["begin_norm_axis"] % len(shape), len(shape)))
+    else:
+        count, epsilon = (attrs["num_groups"], attrs["eps"]) if node.op == "GroupNorm" else (shape[1], attrs["epsilon"])
+        groups, axes, scale = (shape[0], count, -1), (2,), _append_axes(scale, value)
+    grouped = value.astype(jnp.float32).reshape(groups)
+    deviation = jnp.sqrt(jnp.var(grouped, axis=axes, keepdims=True) + epsilon)
+
+    def normalize(x):
+        x = x.astype(jnp.float32).reshape(groups)
+        normalized = (x - jnp.mean(x, axis=axes, keepdims=True)) / deviation
+        return (normalized.reshape(shape) * scale).astype(value.dtype)
+
+    return normalize
+
+
+def _append_axes(channels, value):
+    """Return values per channel in a shape that broadcasts with (N, C, ...)."""
+    return jnp.reshape(channels, (-1, *[1] * (value.ndim - 2)))
 
 
 @jax.tree_util.register_static
@@ -239,17 +266,23 @@ class _Static:
         return type(other) is _Static and self.value == other.value
 
 
-def run_relevance(call: Call, rule: str = "epsilon", epsilon: float = 1e-6) -> tuple[Any, Any]:
+def run_relevance(call: Call, rule: str = "epsilon", epsilon: float = 1e-6, softmax: str = "taylor") -> tuple[Any, Any]:
     """Return (relevance, scores) of a call."""
-    if rule not in RULES:
-        raise ValueError(f"'rule' should be one of {', '.join(map(repr, RULES))}, but got {rule!r}.")
+    for name, value, names in (("rule", rule, RULES), ("softmax", softmax, RULES_OF_SOFTMAX)):
+        if value not in names:
+            raise ValueError(f"'{name}' should be one of {', '.join(map(repr, names))}, but got {value!r}.")
     if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not epsilon >= 0:
         raise ValueError(f"'epsilon' should be a number of at least 0, but got {epsilon!r}.")
 
     def compute(source, inputs, indices, epsilon):
-        return compute_relevance(source, inputs, indices, epsilon, rule)
+        return compute_relevance(source, inputs, indices, epsilon, rule, softmax)
 
     try:
-        return call.run(("relevance", rule), compute, np.float32(epsilon))
+        relevance, scores = call.run(("relevance", rule, softmax), compute, np.float32(epsilon))
     except _MissingRule as error:  # without the trace of JAX that it was raised in
         raise ValueError(str(error)) from None
+    if softmax == "constant" and not np.any(relevance) and np.any(scores):
+        log.warning(
+            "%s", f"All relevance of {call.network.name} passes through a Softmax, which softmax='constant' stops."
+        )
+    return relevance, scores

@@ -61,11 +61,15 @@ def run_smooth_gradient(call: Call, samples: int = 25, noise: float = 0.15, seed
     _check_count("samples", samples, 1)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise ValueError(f"'seed' should be an int of at least 0, but got {describe(seed)}.")
-    if isinstance(noise, bool) or not isinstance(noise, (int, float)) or not noise >= 0:
-        raise ValueError(f"'noise' should be a number of at least 0, but got {noise!r}.")
+    if isinstance(noise, bool) or not isinstance(noise, (int, float)) or not 0 <= noise < np.inf:
+        raise ValueError(f"'noise' should be a finite number of at least 0, but got {noise!r}.")
     value = call.read_value()
-    rows = value.reshape(len(value), -1).astype(np.float32)
-    spread = noise * (rows.max(axis=1) - rows.min(axis=1)).reshape(-1, *[1] * (value.ndim - 1))
+    axes = tuple(range(1, value.ndim))
+    low, high = (
+        reduce(value.astype(np.float32), axis=axes, keepdims=True, initial=start)
+        for reduce, start in ((np.min, np.inf), (np.max, -np.inf))
+    )
+    spread = noise * np.where(high < low, 0, high - low)  # an example without elements has no range
     total, generator = np.zeros(value.shape, np.float64), np.random.default_rng(seed)
     for _ in range(samples):
         noisy = value.astype(np.float32) + spread * draw_noise(generator, value.shape)

@@ -20,8 +20,10 @@ from msnb.core.errors.messages import describe
 from msnb.core.jaxpr.instrument import Measure, Replace, evaluate_replaced, instrument
 from msnb.core.script.checkpointed_while import while_over_tree
 from msnb.core.support.lru_cache import LruCache
+from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor
+from msnb.insight.attribution.dependence import list_dependent_inputs
 from msnb.insight.debugger.names import name_of_node, place_of_node
 from msnb.insight.debugger.replay import as_inputs, program_inputs
 from msnb.insight.debugger.selection import select_nodes
@@ -91,6 +93,22 @@ class TracedNetwork:
         """Return the value of a point in the current trace."""
         measured, _ = instrument(self._closed, {self._keys[id(point)]: [point]}, _Value())
         return eval_jaxpr(measured.jaxpr, measured.consts, *inputs)[-1]
+
+    def list_dependent_inputs(
+        self, positions: Sequence[int], sources: Sequence[Point], constants: Sequence[Point]
+    ) -> Callable[[Point], tuple[bool, ...]]:
+        """Return a function that says, for the equation of a point, which of its inputs depend on some values.
+
+        Args:
+            positions (Sequence): indices of inputs of the program.
+            sources (Sequence): other values, by their points.
+            constants (Sequence): points whose values count as independent.
+        """
+        sources_by_key, constants_by_key = (
+            [(self._keys[id(point)], point.slot) for point in points] for points in (sources, constants)
+        )
+        dependent = list_dependent_inputs(self._closed, positions, sources_by_key, constants_by_key)
+        return lambda point: dependent[self._keys[id(point)]]
 
     def compute_scores(self, outputs: Sequence[Any], indices: Any) -> Any:
         """Return the score of each example: the element of the first output at the indices of the target."""
@@ -202,9 +220,11 @@ class TracedNetwork:
             if point is not None and is_real(point.dtype) and len(point.shape) == len(shape) + 1:
                 if tuple(point.shape[:-1]) == shape:
                     return node
+        dtype = input_node.types[0].dtype
         raise ValueError(
-            f"The input {input_node.name} has integers of shape {list(shape)}, and no node is their embedding, with "
-            "one more axis. Convert pictures to float32, or select the node whose value is explained with `node=`."
+            f"The input {input_node.name} is {dtype}{list(shape)}, which has no gradient, and no node is its "
+            "embedding, with one more axis. Convert pictures to float32, or select the node whose value is explained "
+            "with `node=`."
         )
 
 
@@ -256,6 +276,14 @@ class Source:
             return inputs[self._position]
         return self.network.read(self.point, inputs)
 
+    def list_dependent_inputs(self, constants: Sequence[Point]) -> Callable[[Point], tuple[bool, ...]]:
+        """Return a function that says which inputs of a point's equation depend on the source. The values of
+        `constants` count as independent.
+        """
+        if self.point is None:
+            return self.network.list_dependent_inputs([self._position], [], constants)
+        return self.network.list_dependent_inputs([], [self.point], constants)
+
     def compute_scores(
         self,
         value: Any,
@@ -286,7 +314,7 @@ class Source:
             return jnp.sum(scores), scores
 
         (_, scores), gradient = jax.value_and_grad(compute_sum, has_aux=True)(value)
-        return gradient, scores
+        return gradient.astype(jnp.float32), scores
 
 
 class Call:
@@ -306,23 +334,24 @@ class Call:
     """
 
     def __init__(self, net: Any, inputs: tuple[Any, ...], target: Any, node: Any = None, input_index: int = 0) -> None:
-        tensors = tuple(Tensor(each) if isinstance(each, np.ndarray) else each for each in inputs)
+        _check_network(net)
+        tensors = tuple(_convert_to_tensor(each) for each in inputs)
         if isinstance(input_index, bool) or not isinstance(input_index, int) or not 0 <= input_index < len(tensors):
             raise ValueError(
                 f"'input_index' should be the index of one of the {len(tensors)} inputs, but got {input_index!r}."
+                if tensors
+                else "An attribution needs the inputs of the network, as in msnb.attribute(net, images), but got none."
             )
         self.attributed = attributed = tensors[input_index]
         if not isinstance(attributed, Tensor) or not attributed.shape:
             raise TypeError(
                 f"An attribution needs a Tensor with a row per example, but input {input_index} is "
-                f"{describe(attributed)}."
+                f"{describe(attributed)}. Pass a function of Tensors, such as `lambda x: net([x, other])`."
             )
         program, values = program_inputs(net, *tensors)
         self.network: TracedNetwork = _traced.get(program) or _traced.setdefault(program, TracedNetwork(program))
+        position = _find_position(tensors, input_index, values)
         self.inputs: list[Any] = as_inputs(program, values)
-        tensors_before = [leaf for leaf in flatten(tensors[:input_index])[0] if isinstance(leaf, Tensor)]
-        n_arguments = sum(isinstance(leaf, Tensor) for leaf in flatten(tensors)[0])
-        position = len(self.inputs) - n_arguments + len(tensors_before)
         self.count: int = attributed.shape[0]
         output_shape = self.network.check_output(self.count)
         self.source = Source(self.network, position, self._select_point(node, position))
@@ -345,11 +374,15 @@ class Call:
     def _read_target(self, target, output_shape):
         """Return the indices of the target of each example, an array of shape (N, axes of the output)."""
         sizes = output_shape
-        if target is None:
+        if target is None or not sizes and isinstance(target, tuple) and not target:
             return self._select_predicted(sizes)
-        columns = target if isinstance(target, tuple) else (target,)
-        columns = [column.asnumpy() if isinstance(column, Tensor) else np.asarray(column) for column in columns]
-        if any(column.dtype.kind not in "iu" for column in columns):
+        if not sizes:
+            raise ValueError(
+                f"{self.network.name} returns one score per example, so 'target' should be None, but got "
+                f"{describe(target)}."
+            )
+        columns = [_convert_to_integers(column) for column in (target if isinstance(target, tuple) else (target,))]
+        if any(column is None for column in columns):
             raise TypeError(f"'target' should be the index of a class, an int or ints, but got {describe(target)}.")
         if len(columns) != len(sizes):
             raise ValueError(
@@ -362,7 +395,7 @@ class Call:
                     f"'target' should be one int or {self.count} ints, one per example, but its shape is "
                     f"{list(column.shape)}."
                 )
-            if column.min() < -size or column.max() >= size:
+            if column.size and (column.min() < -size or column.max() >= size):
                 outside = column[(column < -size) | (column >= size)].flat[0] if column.ndim else int(column)
                 raise ValueError(
                     f"'target' {outside} is outside of the {size} scores that {self.network.name} returns."
@@ -407,7 +440,38 @@ class Call:
     def differentiate(self, value: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return (gradient of the scores at a value of the source, scores); it is the same program for all values."""
         gradient, scores = self.run("gradient", _differentiate_at, value)
-        return np.asarray(gradient, np.float32), np.asarray(scores)
+        return np.asarray(gradient), np.asarray(scores)
+
+
+def _check_network(net):
+    if isinstance(net, type) or not callable(net):
+        kind = f"the class {net.__name__}" if isinstance(net, type) else describe(net)
+        raise TypeError(f"'net' should be a Cell or a function, but got {kind}.")
+
+
+def _convert_to_tensor(value):
+    if isinstance(value, Parameter):  # a Tensor of its own: the program reads a Parameter as a weight
+        return Tensor(value.asnumpy())
+    return Tensor(value) if isinstance(value, np.ndarray) else value
+
+
+def _convert_to_integers(value):
+    """Return indices as an array of integers, None if they are something else."""
+    try:
+        array = value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)
+    except ValueError:  # lists of different lengths
+        return None
+    return array if array.dtype.kind in "iu" else None
+
+
+def _find_position(tensors, input_index, values):
+    """Return the index of an input of a call among the inputs of the program. The same Tensor may be passed twice, and
+    numbers may be inputs of the program.
+    """
+    array = tensors[input_index]._array
+    positions = [position for position, value in enumerate(values) if value is array]
+    leaves_before = flatten(tensors[:input_index])[0]
+    return positions[sum(isinstance(leaf, Tensor) and leaf._array is array for leaf in leaves_before)]
 
 
 def _differentiate_at(source, inputs, indices, value):

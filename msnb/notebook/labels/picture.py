@@ -53,7 +53,8 @@ def _draw_curves(curve):
         f'<path class="axis" d="M{_LEFT} {y}H{right}"/><text x="{_LEFT - 6}" y="{y + 4}" class="s e">{percent} %</text>'
         for percent, y in ((100, _TOP), (50, _TOP + _PLOT_HEIGHT // 2), (0, bottom))
     ]
-    out.append(f'<text x="{right}" y="{bottom + 18}" class="s e">{most} labels</text>')
+    if most > 1:
+        out.append(f'<text x="{right}" y="{bottom + 18}" class="s e">{most} labels</text>')
     for name in ("random", "own"):
         points = [
             f"{_LEFT + labels / most * _PLOT_WIDTH:.1f},{bottom - accuracy * _PLOT_HEIGHT:.1f}"

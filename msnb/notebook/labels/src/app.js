@@ -116,6 +116,7 @@ export class App {
       clearTimeout(this.late);
       this.say(answer.problem ?? "");
       if (!answer.problem) act(answer, pictures);
+      if (this.isTabPending) this.show(this.tab);
     });
   }
   update(state) {
@@ -160,6 +161,7 @@ export class App {
       return;
     }
     stage.innerHTML = `<p class="soft">…</p>`;
+    this.isTabPending = this.isWaiting; // the tab is asked for after the present answer
     if (tab === "one") this.ask({ do: "next" }, (...answer) => this.showItem(...answer));
     else if (tab === "batch") this.askBatch();
     else this.ask({ do: "faults" }, (...answer) => this.showFaults(...answer));
