@@ -162,3 +162,20 @@ def test_concatenated_elements_are_in_the_order_of_their_indices(axis):
     indices = joined.indices.asnumpy().tolist()
     assert indices == sorted(indices) and joined.indices.dtype == ms.int64
     assert joined.values.asnumpy().tolist() == ([2, 1, 4, 3] if axis == 0 else [2, 4, 1, 3])
+
+
+@BOTH_MODES
+def test_the_layer_sparse_to_dense_takes_a_coo_tensor(mode):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.to_dense = nn.SparseToDense()
+
+        def construct(self, indices, values):
+            return self.to_dense(COOTensor(indices, values, (3, 4)))
+
+    context.set_context(mode=mode)
+    result = Net()(Tensor([[0, 1], [1, 2]]), Tensor([1, 2], ms.int32))
+    assert result.asnumpy().tolist() == [[0, 1, 0, 0], [0, 0, 2, 0], [0, 0, 0, 0]]
+    with pytest.raises(TypeError, match="SparseTensor or a COOTensor"):
+        nn.SparseToDense()(Tensor([1]))
