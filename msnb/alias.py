@@ -27,7 +27,7 @@ from msnb import log
 from msnb.common.missing import missing as missing
 from msnb.core.operator import api_generations
 from msnb.insight import terminal_traceback
-from msnb.mindspore2 import face, module_of
+from msnb.mindspore2 import Face, face, module_of, register_shadowed_submodules
 
 if TYPE_CHECKING:  # used only in annotations
     from msnb.check.choosing import Judgement
@@ -138,7 +138,13 @@ class _Finder:
         # The module has run already, but Python has just replaced its spec by the alias's. Restore the module's own
         # spec: reloading and relative imports must not use the alias.
         if not isinstance(module, _MindSpore):
+            package, of_generation = (module._module, face) if isinstance(module, Face) else (module, _itself)
+            register_shadowed_submodules(module.__spec__.name, package, of_generation)
             module.__spec__ = module.__spec__.loader_state[1]
+
+
+def _itself(module):
+    return module
 
 
 def is_hub_installed() -> bool:

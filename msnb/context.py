@@ -35,6 +35,7 @@ __all__ = [
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
 STRICT, COMPATIBLE, LAX = 0, 1, 2  # MindSpore 2's values of jit_syntax_level
+RELEASE, DEBUG = 0, 1  # MindSpore 2's values of debug_level
 
 
 class ParallelMode:
@@ -363,9 +364,16 @@ for _key in ("device_target", "device_id"):
 
 # --- several devices ------------------------------------------------------------------------------------------------
 
+_OF_SERVERS = "there are no parameter servers, so nothing is sent to one"
 _ps = Settings(
     "set_ps_context",
-    {"enable_ps": (False, only(False, Bool, "there are no parameter servers: train in one process without"))},
+    {
+        "enable_ps": (False, only(False, Bool, "there are no parameter servers: train in one process without")),
+        "enable_ssl": (False, Bool, _OF_SERVERS),
+        "config_file_path": ("", Str, _OF_SERVERS),
+        "client_password": ("", Str, _OF_SERVERS),
+        "server_password": ("", Str, _OF_SERVERS),
+    },
 )
 
 
@@ -452,6 +460,10 @@ def set_ps_context(**kwargs: Any) -> None:
 
     Args:
         enable_ps (bool): Whether parameter servers are used; not possible here yet. Default: False.
+        enable_ssl (bool): Encryption of what is sent to a server. It has no effect. Default: False.
+        config_file_path (str): Settings of the encryption. It has no effect. Default: "".
+        client_password (str): Password of the client's certificate. It has no effect. Default: "".
+        server_password (str): Password of the server's certificate. It has no effect. Default: "".
 
     Raises:
         ValueError: If a key is unknown.

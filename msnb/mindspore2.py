@@ -85,6 +85,23 @@ def module_of(path: str) -> types.ModuleType:
     return importlib.import_module(path)  # lazy: a module is imported when it is first used
 
 
+def register_shadowed_submodules(name: str, package: types.ModuleType, of_generation: Any) -> None:
+    """Register those submodules of a package whose name stands for a function or class in the package.
+
+    Python sets a submodule on its package when it imports it. The package has imported these submodules already and
+    then put the function of the same name in their place, so an import by the path in MindSpore has to leave it there.
+
+    Args:
+        name (str): Path of the package in MindSpore.
+        package (ModuleType): The package of msnb.
+        of_generation (Callable): Returns the module to register for a module of msnb.
+    """
+    for child, value in list(vars(package).items()):
+        submodule = sys.modules.get(f"{package.__name__}.{child}")
+        if submodule is not None and submodule is not value:
+            sys.modules.setdefault(f"{name}.{child}", of_generation(submodule))
+
+
 def _is_module_of_msnb(module):
     return module.__name__.split(".", 1)[0] == _ROOT
 
@@ -107,7 +124,9 @@ class _Finder:
 
     def exec_module(self, module):
         """Restore the spec that Python has replaced. The module has run already."""
-        module.__dict__["__spec__"] = module.__dict__["_module"].__spec__
+        package = module.__dict__["_module"]
+        register_shadowed_submodules(module.__spec__.name, package, face)
+        module.__dict__["__spec__"] = package.__spec__
 
 
 __path__: list[str] = []  # marks this module as a package

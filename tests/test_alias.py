@@ -194,3 +194,21 @@ def test_metadata_has_the_version_while_the_alias_is_installed(python):
             print("not there")
         """)
     assert lines == ["True mindspore", "True mindspore", "None False", "not there"]
+
+
+@pytest.mark.parametrize("generation", [1, 2])
+def test_a_function_stays_in_its_package_when_a_module_of_its_name_is_imported(python, generation):
+    lines, _ = python(f"""
+        import msnb.alias
+        msnb.alias.install(api={generation})
+        import mindspore.scipy.optimize.line_search as by_path
+        from mindspore.scipy.optimize.line_search import line_search
+        import mindspore.train.data_sink, msnb.scipy.optimize
+        from mindspore.train.data_sink import data_sink
+        import mindspore
+        print(by_path is line_search is mindspore.scipy.optimize.line_search is msnb.scipy.optimize.line_search)
+        print(callable(by_path), mindspore.train.data_sink is data_sink, callable(data_sink))
+        import msnb.mindspore2.scipy.optimize.minimize as minimize
+        print(callable(minimize))
+        """)
+    assert lines == ["True", "True True True", "True"]

@@ -185,6 +185,25 @@ def test_parameter_servers_raise_on_use():
         context.get_ps_context("ps")
 
 
+def test_settings_of_the_encryption_between_servers_are_stored_and_have_no_effect(capsys):
+    try:
+        context.set_ps_context(enable_ssl=True, config_file_path="c.json", client_password="a", server_password="b")
+        assert context.get_ps_context("enable_ssl") is True and context.get_ps_context("client_password") == "a"
+        assert "nothing is sent to one" in capsys.readouterr().err
+        with pytest.raises(TypeError, match="'enable_ssl'"):
+            context.set_ps_context(enable_ssl=1)
+    finally:
+        context.reset_ps_context()
+    assert context.get_ps_context("enable_ssl") is False
+
+
+def test_debug_levels_have_names():
+    context.set_context(debug_level=context.DEBUG)
+    assert context.get_context("debug_level") == 1
+    context.set_context(debug_level=context.RELEASE)
+    assert context.get_context("debug_level") == 0
+
+
 def test_one_process_is_rank_0_of_1():
     from msnb import communication
 

@@ -1,6 +1,7 @@
 """Names and arguments that are misspelt, missing, or another framework's: each gets the sentence that helps."""
 
 import functools
+import importlib
 import re
 
 import numpy as np
@@ -10,7 +11,7 @@ from IPython.core.error import UsageError
 import msnb
 from msnb import Model, Tensor, alias, context, nn, ops
 from msnb import dataset as ds
-from msnb.common import suggestions
+from msnb.common import suggestions, unsupported
 from msnb.common.arguments import answered
 from msnb.common.kinds import PositiveInt, checked
 from msnb.notebook.kernel import errors
@@ -289,3 +290,19 @@ def test_an_option_of_a_magic_is_guessed():
     with pytest.raises(UsageError, match=r"^unrecognized arguments: --colour$"):
         parse(MindSporeMagics.mindspore_cell, "--colour")
     assert parse(MindSporeMagics.mindspore_cell, "--ir").ir is True
+
+
+@pytest.mark.parametrize(
+    "owner",
+    ["boost", "common", "communication", "dataset", "dataset.transforms", "dataset.vision", "mindrecord", "nn", "ops"]
+    + ["profiler", "runtime", "scipy", "tools"],
+)
+def test_a_name_that_is_absent_on_purpose_says_why_also_as_an_attribute(owner):
+    names = {n: why for why, owners in unsupported.ABSENT.items() for n in owners.get(owner, "").split()}
+    module = importlib.import_module(f"msnb.{owner}")
+    assert names
+    for name, why in names.items():
+        with pytest.raises(AttributeError) as raised:
+            getattr(module, name)
+        assert str(raised.value) == f"msnb has no mindspore.{owner}.{name}: {why.format(name=name)}."
+    assert not hasattr(module, "__wrapped__")

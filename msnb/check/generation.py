@@ -5,9 +5,11 @@ import json
 from functools import cache
 from importlib import resources
 
-from msnb.check.resolving import ABSENT, resolve
+from msnb.check.resolving import ABSENT, infer_result_class, resolve
 from msnb.check.uses import Use
 from msnb.core.operator.api_generations import DIFFERENCES, api2_meaning, difference
+from msnb.core.operator.declare import SPELLINGS
+from msnb.core.tensor.tensor import Tensor
 
 # Modules that r1.1 lacks. Each name in them indicates MindSpore 2.
 _LATER_MODULES = tuple(
@@ -66,24 +68,57 @@ def different(uses: list[Use]) -> dict[str, list[Use]]:
     """Return {description of a difference: uses} for the names that MindSpore 2 and r1.1 define differently."""
     uses_of: dict[str, list[Use]] = {}
     for use in uses:
-        first = resolve(use.name) if use.called and "()" not in use.name else ABSENT
-        if first is ABSENT:
+        meanings = _find_tensor_method_meanings(use) if "()" in use.name else _find_meanings(use)
+        if meanings is None:
             continue
-        owner, _, name = use.name.rpartition(".")
-        second = api2_meaning(name, first, owner.replace("mindspore", "msnb", 1))
-        if second is not first and not _is_same_in_both_generations(use, first):
+        first, second = meanings
+        if second is not first and not _is_same_in_both_generations(use, first, second):
             uses_of.setdefault(difference(first, second).says, []).append(use)
     return uses_of
 
 
-def _is_same_in_both_generations(use, cls):
+def _find_meanings(use):
+    """Return r1.1's and MindSpore 2's object of a name that is called, or None."""
+    first = resolve(use.name) if use.called else ABSENT
+    if first is ABSENT:
+        return None
+    owner, _, name = use.name.rpartition(".")
+    return first, api2_meaning(name, first, owner.replace("mindspore", "msnb", 1))
+
+
+def _find_tensor_method_meanings(use):
+    """Return r1.1's and MindSpore 2's function of a method that is called on a Tensor, or None.
+
+    A method is reported only where its difference names the argument that matters: in other methods MindSpore 2
+    accepts more.
+    """
+    called, _, method = use.name.partition("().")
+    first, second = (SPELLINGS.get(("method", method, generation)) for generation in (1, 2))
+    if not use.called or first is None or second is None or not DIFFERENCES[second.target].given:
+        return None
+    target = resolve(called)
+    return (first.target, second.target) if infer_result_class(target) is Tensor else None
+
+
+def _is_same_in_both_generations(use, first, second):
     """Return True if the arguments of a call make it independent of the difference between r1.1 and MindSpore 2."""
-    if cls not in DIFFERENCES:  # a class whose base class differs is not reported again
-        return isinstance(cls, type)
-    _, order, defaults, _, argument = DIFFERENCES[cls]
+    declared = first if first in DIFFERENCES else second
+    if declared not in DIFFERENCES:  # a class whose base class differs is not reported again
+        return isinstance(first, type)
+    _, order, defaults, _, argument = DIFFERENCES[declared]
     if argument or not (defaults or order):
-        return bool(argument) and argument not in use.keywords
-    first = list(inspect.signature(cls).parameters)
+        return bool(argument) and not _has_argument(use, argument, second)
+    parameters = list(inspect.signature(first).parameters)
     if defaults:
-        return not defaults.keys().isdisjoint([*use.keywords, *first[: use.positional_count or 0]])
-    return use.positional_count is not None and first[: use.positional_count] == list(order[: use.positional_count])
+        return not defaults.keys().isdisjoint([*use.keywords, *parameters[: use.positional_count or 0]])
+    return use.positional_count is not None and parameters[: use.positional_count] == list(
+        order[: use.positional_count]
+    )
+
+
+def _has_argument(use, argument, second):
+    """Return True if a call passes `argument` by keyword or, to a method, by position."""
+    if argument in use.keywords or "()" not in use.name:
+        return argument in use.keywords
+    positional = list(inspect.signature(second).parameters)[1:]
+    return use.positional_count is None or argument in positional[: use.positional_count]

@@ -1,12 +1,11 @@
 """Checks whether msnb has the names that a program uses, and the arguments that it passes to them."""
 
-import functools
 import inspect
 import types
 from typing import NamedTuple
 
 from msnb.check.generation import is_later
-from msnb.check.resolving import ABSENT, resolve
+from msnb.check.resolving import ABSENT, get_signature, infer_result_class, resolve
 from msnb.check.uses import ROOT, Use
 from msnb.common import unsupported
 from msnb.common.missing import missing as missing_sentence
@@ -51,7 +50,7 @@ def judge(use: Use, generation: int | None = None) -> Finding | None:
     if (why := getattr(target, "_later", None)) is not None and isinstance(target, type):
         return Finding(use, "later", f"{name} is not available in msnb yet; {why}.")
     if is_call_result:
-        target = _infer_result_class(target)
+        target = infer_result_class(target)
         if not isinstance(target, type) or issubclass(target, Cell):
             return None  # the class is unknown, or a Cell, whose constructor sets unknown attributes
         member = inspect.getattr_static(target, method, ABSENT)
@@ -62,16 +61,6 @@ def judge(use: Use, generation: int | None = None) -> Finding | None:
         target = getattr(target, method)
         return _check_arguments(use, target, f"{target.__qualname__}" if hasattr(target, "__qualname__") else method, 1)
     return _check_arguments(use, target, name.removeprefix(f"{ROOT}."), 0) if use.called else None
-
-
-def _infer_result_class(target):
-    """Return the class of a call's result: `target` if it is a class, Tensor if that is its return annotation, else
-    None.
-    """
-    if isinstance(target, type):
-        return target
-    signature = _get_signature(target) if inspect.isfunction(target) else None
-    return Tensor if signature is not None and signature.return_annotation is Tensor else None
 
 
 def _format_missing_member(cls, name):
@@ -95,8 +84,8 @@ def _check_arguments(use, target, name, bound):
     """
     has_signature = callable(target) and not isinstance(
         target, types.ModuleType
-    )  # other objects may be unhashable, and `_get_signature` caches by hash
-    signature = _get_signature(target) if has_signature else None
+    )  # other objects may be unhashable, and `get_signature` caches by hash
+    signature = get_signature(target) if has_signature else None
     if signature is None:
         return None
     parameters = list(signature.parameters.values())
@@ -120,11 +109,3 @@ def _check_arguments(use, target, name, bound):
     if count is not None and count > len(positional) and inspect.Parameter.VAR_POSITIONAL not in kinds:
         return Finding(use, "argument", f"{name} takes {len(positional)} arguments here, and is given {count}.")
     return None
-
-
-@functools.cache
-def _get_signature(function):
-    try:
-        return inspect.signature(function)
-    except (TypeError, ValueError):
-        return None

@@ -2,11 +2,13 @@
 
 import functools
 import importlib
+import inspect
 import sys
 import types
 from typing import Any
 
 from msnb.check.uses import ROOT
+from msnb.core.tensor.tensor import Tensor
 
 ABSENT = object()  # the result for a path that does not exist
 _OURS = __name__.partition(".")[0]
@@ -47,3 +49,22 @@ def _import_submodule(owner, name):
         return importlib.import_module(path)  # lazy import: only modules that the program names
     except ModuleNotFoundError:
         return ABSENT
+
+
+def infer_result_class(target: Any) -> type | None:
+    """Return the class of a call's result: `target` if it is a class, Tensor if that is its return annotation, else
+    None.
+    """
+    if isinstance(target, type):
+        return target
+    signature = get_signature(target) if inspect.isfunction(target) else None
+    return Tensor if signature is not None and signature.return_annotation is Tensor else None
+
+
+@functools.cache
+def get_signature(function: Any) -> inspect.Signature | None:
+    """Return the signature of a callable, or None if it has none."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None

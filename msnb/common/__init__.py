@@ -6,6 +6,7 @@ from typing import Any
 
 from msnb._util.placeholders import derivable
 from msnb.common import dtype
+from msnb.common.missing import asked
 from msnb.common.seed import get_seed, set_seed
 
 # Resolved on first access: core builds on this package, so it cannot be imported while this package loads.
@@ -76,4 +77,4 @@ def __getattr__(name: str) -> Any:
         return dtype._AS_PYTHON[name]
     if name in _OF_THE_ROOT:
         return getattr(sys.modules["msnb"], name)
-    raise AttributeError(f"module 'mindspore.common' has no attribute {name!r}")
+    return asked(__name__, name)

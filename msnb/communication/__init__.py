@@ -1,5 +1,8 @@
 """Re-export module for ``mindspore.communication``: the public names of ``management``."""
 
+from typing import Any
+
+from msnb.common.missing import asked
 from msnb.communication._comm_helper import HCCL_WORLD_COMM_GROUP, NCCL_WORLD_COMM_GROUP, GlobalComm
 from msnb.communication.management import (
     create_group,
@@ -31,3 +34,7 @@ __all__ = [
     "destroy_group",
     "get_process_group_ranks",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return asked(__name__, name)

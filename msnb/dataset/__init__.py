@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import Any
 
+from msnb.common.missing import asked
 from msnb.dataset.core import config
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import DatasetCache
@@ -111,4 +112,4 @@ def __getattr__(name: str) -> Any:
     if name in _LATER or name in _MODULES:
         module = import_module(f"msnb.dataset.{_LATER.get(name, name)}")  # imported on first use, to save time
         return getattr(module, name) if name in _LATER else module
-    raise AttributeError(f"module 'mindspore.dataset' has no attribute {name!r}")
+    return asked(__name__, name)

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import Any
 
+from msnb.common.missing import asked
 from msnb.mindrecord.common.exceptions import *  # noqa: F403 (every error class is public)
 from msnb.mindrecord.filereader import FileReader
 from msnb.mindrecord.filewriter import FileWriter
@@ -25,4 +26,4 @@ def __getattr__(name: str) -> Any:
     if name in _LATER:
         module = import_module(f"msnb.mindrecord.tools.{_LATER[name]}")  # lazy: reading a file needs no converters
         return getattr(module, name)
-    raise AttributeError(f"module 'mindspore.mindrecord' has no attribute {name!r}")
+    return asked(__name__, name)

@@ -13,6 +13,7 @@ from msnb.ops import operations as P
 from msnb.ops._check import axis_in
 from msnb.ops.array.index_along import _IndexAdded
 from msnb.ops.array.triangle import _DiagAt
+from msnb.ops.array.unique_consecutive import sorted_unique
 from msnb.ops.math.decompositions_grad import _SolveTriangular
 
 __all__ = [
@@ -323,33 +324,23 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
-    """Return the distinct elements in ascending order.
+    """Return the distinct elements, or the distinct slices along `dim`, in ascending order.
 
     Args:
         input (Tensor): Numbers.
         sorted (bool): No effect: the result is always sorted. Default: True.
-        return_inverse (bool): Whether to also return, for each element of `input`, its index in the result. Default:
-            False.
-        return_counts (bool): Whether to also return the count of each distinct element. Default: False.
+        return_inverse (bool): Whether to also return, for each element or slice of `input`, its index in the result.
+            Default: False.
+        return_counts (bool): Whether to also return the count of each result. Default: False.
         dim (int): Dimension whose slices are compared; None compares elements. Default: None.
 
     Returns:
         Tensor; a tuple if further results are requested.
 
     Raises:
-        NotImplementedError: If `dim` is given.
+        ValueError: If `dim` is out of range.
     """
-    if dim is not None:
-        raise NotImplementedError("For 'unique', 'dim' should be None: different slices are found by numpy.unique.")
-    ordered, indices = sort(input.reshape(-1))
-    distinct, *rest = F.unique_consecutive(ordered, True, True)
-    extra_results = []
-    if return_inverse:
-        run = cast_to_int64(rest[0])
-        extra_results.append(F.tensor_scatter_elements(run, indices, run, 0).reshape(input.shape))
-    if return_counts:
-        extra_results.append(cast_to_int64(rest[1]))
-    return (distinct, *extra_results) if extra_results else distinct
+    return sorted_unique(input, return_inverse, return_counts, dim)
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0]) -> Tensor:

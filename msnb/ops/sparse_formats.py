@@ -12,10 +12,12 @@ from msnb.ops._sparse_formats import COOTensor, CSRTensor, dense_to_coo, dense_t
 from msnb.ops.array.gather import Gather
 from msnb.ops.array.join import Concat
 from msnb.ops.array.segment import UnsortedSegmentMax, UnsortedSegmentSum
+from msnb.ops.array.sort import argsort
 from msnb.ops.math.exponential import Exp, Expm1, Log, Log1p, Reciprocal, Sqrt, Square
 from msnb.ops.math.isfinite import IsFinite, IsInf, IsNan
 from msnb.ops.math.matmul import MatMul
 from msnb.ops.math.rounding import Abs, Ceil, Floor, Neg, Round
+from msnb.ops.math.sum import ReduceSum
 from msnb.ops.math.trigonometric import ACos, Acosh, Asin, Asinh, Atan, Atanh, Cos, Cosh, Sin, Sinh, Tan
 from msnb.ops.nn.activation.relu import ReLU, ReLU6
 from msnb.ops.nn.activation.sigmoid import Sigmoid
@@ -73,7 +75,7 @@ def coo_add(x1: COOTensor, x2: COOTensor, thresh: Tensor) -> COOTensor:
 
 @spelling()
 def coo_concat(sp_input: Sequence[COOTensor], concat_dim: int = 0) -> COOTensor:
-    """Concatenate COOTensors along an axis."""
+    """Concatenate COOTensors along an axis. The result has its elements in the order of their indices."""
     first = _check_format("coo_concat", COOTensor, sp_input[0])
     axis = range(first.ndim)[concat_dim]
     rest = [tuple(np.delete(_check_format("coo_concat", COOTensor, t).shape, axis)) for t in sp_input]
@@ -83,7 +85,15 @@ def coo_concat(sp_input: Sequence[COOTensor], concat_dim: int = 0) -> COOTensor:
     step = np.eye(first.ndim, dtype=np.int64)[axis]
     moved = [t.indices + Tensor(begin * step, t.indices.dtype) for t, begin in zip(sp_input, begins)]
     shape = (*first.shape[:axis], begins[-1], *first.shape[axis + 1 :])
-    return COOTensor._from_components(Concat(0)(moved), Concat(0)([t.values for t in sp_input]), shape)
+    indices, values = Concat(0)(moved), Concat(0)([t.values for t in sp_input])
+    order = argsort(_number_elements(indices, shape))
+    return COOTensor._from_components(Gather()(indices, order, 0), Gather()(values, order, 0), shape)
+
+
+def _number_elements(indices, shape):
+    """Return the row-major number of each element of a Tensor of `shape`, from a row of indices for each."""
+    strides = np.cumprod([1, *shape[:0:-1]])[::-1]
+    return ReduceSum()(indices * Tensor(strides, indices.dtype), 1)
 
 
 @spelling()

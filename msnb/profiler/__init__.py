@@ -1,5 +1,9 @@
 """Re-export module: `mindspore.profiler`, the measurements of `msnb.insight.profile` under MindSpore's names."""
 
+from typing import Any
+
+from msnb.common.missing import asked
+
 from .constants import AicoreMetrics, ExportType, HostSystem, ProfilerActivity, ProfilerLevel
 from .profiling import ProfileOption, Profiler
 from .schedule import schedule
@@ -18,3 +22,7 @@ __all__ = [
     "ExportType",
     "HostSystem",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return asked(__name__, name)

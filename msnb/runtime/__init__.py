@@ -1,5 +1,8 @@
 """Re-export module of MindSpore 2's `mindspore.runtime`: memory and streams of the device."""
 
+from typing import Any
+
+from msnb.common.missing import asked
 from msnb.runtime.executor import dispatch_threads_num, launch_blocking, set_cpu_affinity, set_kernel_launch_group
 from msnb.runtime.memory import (
     empty_cache,
@@ -50,3 +53,7 @@ __all__ = [
     "reset_max_memory_reserved",
     "reset_max_memory_allocated",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return asked(__name__, name)

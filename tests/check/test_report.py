@@ -195,6 +195,30 @@ def test_generation_and_differences_in_meaning_are_reported(tmp_path):
     assert by_argument.generation == 2 and "later: mindspore.nn.Dropout(p=)" in str(by_argument)
 
 
+@pytest.mark.parametrize(
+    ("call", "is_reported"),
+    [
+        ("x.max(1)", True),
+        ("x.min(1)", True),
+        ("x.max(dim=1)", True),
+        ("x.max(*axes)", True),
+        ("x.max()", False),
+        ("x.max(axis=1)", False),
+        ("x.transpose(0, 2, 1)", False),
+        ("x.sum(1)", False),
+    ],
+)
+def test_a_method_of_a_tensor_that_means_something_else_in_mindspore_2_is_reported(tmp_path, call, is_reported):
+    text = f"import mindspore as ms\nfrom mindspore import mint, ops\nx = ops.relu(y)\n{call}\nmint.abs(x)\n"
+    findings = report(tmp_path, text)
+    assert findings.generation == 2 and not findings
+    assert [line.kind for line in findings.lines] == ["meaning"] * is_reported
+    if "dim=1" in call:
+        (line,) = findings.lines
+        assert str(line.text).startswith("in MindSpore 2 a number in the first place asks for values and indices")
+        assert "since 2.6" in line.text
+
+
 def test_notebooks_folders_and_broken_files(tmp_path):
     cells = [
         ("markdown", "nn.Nope"),

@@ -204,3 +204,12 @@ def test_bytes_of_a_tensor_make_it_again():
     assert same.dtype == x.dtype and same.asnumpy().tolist() == [[1, 2, 3]]
     with pytest.raises(ValueError, match="reshape"):
         Tensor.convert_bytes_to_tensor(x.get_bytes(), (2,), x.dtype)
+
+
+def test_the_mark_of_a_slice_is_stored_and_checked():
+    parameter = Parameter(Tensor([1.0, 2.0]))
+    assert parameter.sliced is False
+    parameter.sliced = True
+    assert parameter.sliced is True
+    with pytest.raises(TypeError, match="sliced"):
+        parameter.sliced = 1

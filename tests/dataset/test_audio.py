@@ -189,6 +189,12 @@ def test_mfcc_has_defaults_for_all_arguments():
     assert result.shape == (2, 4, 9)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_mfcc_is_float32_for_every_input(dtype):
+    result = A.MFCC(8000, 4, melkwargs={"n_fft": 16, "n_mels": 6})(WAVE.astype(dtype))
+    assert result.dtype == np.float32
+
+
 @pytest.mark.parametrize("name", ABSENT)
 def test_names_that_are_not_provided_raise(name):
     with pytest.raises(AttributeError, match=f"{name} is not provided.*map"):

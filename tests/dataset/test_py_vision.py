@@ -74,6 +74,22 @@ def test_mix_up_accepts_labels_without_class_axis():
     assert np.array_equal(mixed.reshape(4), labels)
 
 
+def test_mix_up_with_the_batch_before_takes_one_image_for_the_batch():
+    image, label = np.arange(48, dtype=np.uint8).reshape(4, 4, 3), np.array([[0, 1]])
+    mixed, labels = vision.MixUp(2, 0.2, is_single=False)(image, label)
+    assert mixed.shape == (2, 4, 4, 3) and labels.shape == (2, 2)
+    np.testing.assert_array_equal(mixed, np.stack([image, image]))  # there is no batch before the first
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.uint8])
+@pytest.mark.parametrize("operation", [vision.RgbToHsv, vision.HsvToRgb])
+def test_colors_are_converted_in_float64(operation, dtype):
+    image = np.array([[[0.5, 0.25, 0.75], [1, 0, 0.5]]]).astype(dtype)
+    converted = operation(is_hwc=True)(image)
+    assert converted.dtype == np.float64
+    np.testing.assert_array_equal(converted, operation(is_hwc=True)(image.astype(np.float64)))
+
+
 @pytest.mark.parametrize("padding, sides", [(3, (3,) * 4), ((1, 2), (1, 2, 1, 2)), ([1, 2, 3, 4], (1, 2, 3, 4))])
 def test_pad_accepts_one_two_or_four_numbers(padding, sides):
     left, top, right, bottom = sides

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from msnb import Parameter, Tensor, context, nn
+from msnb import Parameter, Tensor, context, mindspore2, nn
 from msnb.common import dtype as mstype
 
 
@@ -124,3 +124,14 @@ def test_a_cell_keeps_what_its_inputs_look_like():
     for inputs, named in (((), {"y": 1}), ((1,), {"x": 1})):
         with pytest.raises(ValueError, match="'construct' of Dense"):
             net.set_inputs(*inputs, **named)
+
+
+def test_a_state_prints_as_an_ordered_dict():
+    net = nn.Dense(1, 1)
+    assert repr(net.state_dict()).startswith("OrderedDict([('weight', Parameter (name=weight")
+
+
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_a_convolution_without_bias_shows_no_first_bias(has_bias):
+    text = repr(mindspore2.nn.Conv2d(1, 2, 3, has_bias=has_bias))
+    assert ("bias_init=Uniform" if has_bias else "bias_init=None") in text

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import msnb as ms
-from msnb import Tensor
+import msnb.mint
+from msnb import Tensor, ops
 from msnb.core.operator import api_generations
 
 A = np.array([[1.0, 5.0, 3.0], [4.0, 2.0, 6.0]], np.float32)
@@ -54,6 +55,10 @@ BOTH = [
     (lambda x: x.to("CPU", ms.float16), lambda x: x.astype(ms.float16)),
     (lambda x: x.to(device="CPU:0"), lambda x: x),
     (lambda x: x.to("float16"), lambda x: x.astype(ms.float16)),
+    (lambda x: x.to("CPU", dtype=ms.float16), lambda x: x.astype(ms.float16)),
+    (lambda x: x.to("CPU", ms.float16, True, True), lambda x: x.astype(ms.float16)),
+    (lambda x: x.to(dtype=ms.int64, device="CPU"), lambda x: x.astype(ms.int64)),
+    (lambda x: x.to(ROWS, False, True), lambda x: x.astype(ms.int64)),
 ]
 
 
@@ -70,6 +75,49 @@ def test_a_method_takes_an_argument_by_either_name(by_dim, older):
     got, want = by_dim(X), older(X)
     assert got.dtype == want.dtype
     np.testing.assert_array_equal(got.asnumpy(), want.asnumpy())
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda x: x.to("CPU", ms.float16, dtype=ms.float16), "'dtype' should be passed once"),
+        (lambda x: x.to("CPU", device="CPU"), "'device' should be passed once"),
+        (lambda x: x.to(ms.float16, True, True, True), "at most 3 positional"),
+        (lambda x: x.to(ms.float16, 1), "'non_blocking'"),
+        (lambda x: x.to("nowhere"), "'nowhere'"),
+    ],
+)
+def test_to_refuses_an_argument_that_it_does_not_have(call, words):
+    with pytest.raises(TypeError, match=words):
+        call(X)
+
+
+TWICE = np.array([[2, 1, 9], [2, 3, 0], [2, 1, 9]])
+
+
+@pytest.mark.parametrize("dim", [None, 0, 1, -1])
+@pytest.mark.parametrize("dtype", [ms.int64, ms.float32, ms.bfloat16])
+def test_unique_returns_distinct_elements_or_slices_in_ascending_order(second, dim, dtype):
+    x = Tensor(TWICE, dtype)
+    want = np.unique(TWICE, return_inverse=True, return_counts=True, axis=dim)
+    got = x.unique(return_inverse=True, return_counts=True, dim=dim)
+    again = ms.mint.unique(x, True, True, True, dim)
+    for one, other, expected in zip(got, again, want, strict=True):
+        np.testing.assert_array_equal(one.astype(ms.int64).asnumpy().ravel(), expected.ravel())
+        np.testing.assert_array_equal(other.asnumpy(), one.asnumpy())
+    assert got[0].dtype == dtype and got[1].dtype == got[2].dtype == ms.int64
+    assert got[1].shape == ((3, 3) if dim is None else (3,))
+    np.testing.assert_array_equal(x.unique(dim=dim).asnumpy(), got[0].asnumpy())
+    counted = x.unique(return_counts=True, dim=dim)
+    assert len(counted) == 2 and (counted[1].asnumpy() == got[2].asnumpy()).all()
+
+
+def test_unique_of_an_empty_tensor_and_by_the_older_meaning():
+    assert ms.mint.unique(ops.zeros((0, 3)), dim=0).shape == (0, 3)
+    assert ms.mint.unique(ops.zeros((0,))).shape == (0,)
+    assert ops.UniqueConsecutive(dim=0)(ops.zeros((0, 3)))[0].shape == (0, 3)
+    values, index = Tensor([3, 1, 3]).unique()
+    assert values.asnumpy().tolist() == [3, 1] and index.asnumpy().tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])

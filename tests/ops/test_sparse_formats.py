@@ -152,3 +152,30 @@ def test_a_network_takes_and_returns_sparse_matrices_and_their_values_have_gradi
 def test_what_is_no_sparse_matrix_is_refused(refused, error):
     with pytest.raises(error):
         refused()
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_concatenated_elements_are_in_the_order_of_their_indices(axis):
+    first = COOTensor(Tensor([[1, 2], [0, 1]]), Tensor([1, 2], ms.int32), (3, 4))
+    second = COOTensor(Tensor([[1, 1], [0, 0]]), Tensor([3, 4], ms.int32), (3, 4))
+    joined = ops.coo_concat((first, second), axis)
+    indices = joined.indices.asnumpy().tolist()
+    assert indices == sorted(indices) and joined.indices.dtype == ms.int64
+    assert joined.values.asnumpy().tolist() == ([2, 1, 4, 3] if axis == 0 else [2, 4, 1, 3])
+
+
+@BOTH_MODES
+def test_the_layer_sparse_to_dense_takes_a_coo_tensor(mode):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.to_dense = nn.SparseToDense()
+
+        def construct(self, indices, values):
+            return self.to_dense(COOTensor(indices, values, (3, 4)))
+
+    context.set_context(mode=mode)
+    result = Net()(Tensor([[0, 1], [1, 2]]), Tensor([1, 2], ms.int32))
+    assert result.asnumpy().tolist() == [[0, 1, 0, 0], [0, 0, 2, 0], [0, 0, 0, 0]]
+    with pytest.raises(TypeError, match="SparseTensor or a COOTensor"):
+        nn.SparseToDense()(Tensor([1]))

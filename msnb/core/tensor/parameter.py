@@ -119,6 +119,7 @@ class Parameter(Tensor):
         self._requires_grad = _check_bool("requires_grad", requires_grad)
         self.layerwise_parallel: bool = _check_bool("layerwise_parallel", layerwise_parallel)
         self._prefix = ""
+        self._sliced = False
         self.is_param_ps = False
         self.init_in_server = False
         self.cache_enable = False
@@ -272,8 +273,15 @@ class Parameter(Tensor):
 
     @property
     def sliced(self) -> bool:
-        """Return False: a Parameter is never one slice of a distributed Tensor."""
-        return False
+        """True if a program has marked the Parameter as one slice of a distributed Tensor. Default: False.
+
+        The mark changes nothing: a Parameter always has all its values.
+        """
+        return self._sliced
+
+    @sliced.setter
+    def sliced(self, value: bool) -> None:
+        self._sliced = _check_bool("sliced", value)
 
     def __parameter__(self) -> None:
         """Marks the class for MindSpore's compiler; nothing to do here."""

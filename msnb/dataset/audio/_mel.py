@@ -199,4 +199,4 @@ class MFCC(AudioOp):
     def _transform_row(self, array):
         mels = self._mel._transform_row(array)
         mels = np.log(mels + mels.dtype.type(1e-6)) if self.log_mels else to_decibels(mels, 10, 1.0, 1e-10, 80.0)
-        return _apply_filter_bank(self._dct, mels)
+        return _apply_filter_bank(self._dct, mels).astype(np.float32)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from msnb.common.missing import asked
 from msnb.dataset.audio._biquads import (
     AllpassBiquad,
     BandBiquad,
@@ -102,4 +103,4 @@ def __getattr__(name: str) -> Any:
             f"(scipy.signal has most of what it takes) and give that to map: "
             f"dataset.map(my_function, input_columns=[...])."
         )
-    raise AttributeError(f"module 'mindspore.dataset.audio' has no attribute {name!r}")
+    return asked(__name__, name)

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import Any
 
+from msnb.common.missing import asked
+
 _MODULES = (
     "datasets",
     "samplers",
@@ -30,4 +32,4 @@ def __getattr__(name: str) -> Any:
             return import_module("msnb.dataset.engine.cache_client").DatasetCache
         if name == "GraphData":
             return import_module("msnb.dataset.engine.graphdata").GraphData
-    raise AttributeError(f"module 'mindspore.dataset.engine' has no attribute {name!r}")
+    return asked(__name__, name)

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import Any
 
+from msnb.common.missing import asked
 from msnb.dataset.engine import iterators, preview  # noqa: F401 (their methods of Dataset)
 from msnb.dataset.engine.dataset import Dataset
 from msnb.dataset.engine.execution import monitor  # noqa: F401 (its method of Dataset)
@@ -93,7 +94,7 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"msnb.dataset.engine.{_LATER[name]}"), name)  # avoids importing unused readers
     if name == "context":
         return import_module("msnb.context")  # imported on demand: only MindSpore's own code uses this name
-    raise AttributeError(f"module 'mindspore.dataset.engine.datasets' has no attribute {name!r}")
+    return asked(__name__, name)
 
 
 def _set_training_dataset(dataset: Any) -> None:  # called by libraries with their own training loop

@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import Any
 
+from msnb.common.missing import asked
 from msnb.dataset.text.utils import (
     JiebaMode,
     NormalizeForm,
@@ -60,4 +61,4 @@ def __getattr__(name: str) -> Any:
         module_name = name if name in _MODULES else "transforms"
         module = import_module(f"{__name__}.{module_name}")  # imported on first use: most programs need no tokenizers
         return module if name in _MODULES else getattr(module, name)
-    raise AttributeError(f"module 'mindspore.dataset.text' has no attribute {name!r}")
+    return asked(__name__, name)

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import Any
 
+from msnb.common.missing import asked
+
 _LAZY_MODULES = {
     **{name: f"{__name__}.{name}" for name in ("c_transforms", "py_transforms", "py_transforms_util", "validators")},
     "transforms": "msnb.dataset.transforms.transforms",  # MindSpore 2's module; all other names are looked up in it
@@ -19,4 +21,4 @@ def __getattr__(name: str) -> Any:
             return module
         if hasattr(module, name):
             return getattr(module, name)
-    raise AttributeError(f"module 'mindspore.dataset.transforms' has no attribute {name!r}")
+    return asked(__name__, name)

@@ -6,6 +6,7 @@
 from importlib import import_module
 from typing import Any
 
+from msnb.common.missing import asked
 from msnb.dataset.vision.utils import Border, ImageBatchFormat, Inter
 
 _LAZY_MODULES = ("c_transforms", "py_transforms", "py_transforms_util", "transforms", "utils", "validators")
@@ -20,4 +21,4 @@ def __getattr__(name: str) -> Any:
             return module
         if hasattr(module, name):
             return getattr(module, name)
-    raise AttributeError(f"module 'mindspore.dataset.vision' has no attribute {name!r}")
+    return asked(__name__, name)

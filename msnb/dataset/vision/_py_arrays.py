@@ -149,7 +149,11 @@ def mix_up_single(batch_size, img, label, alpha=0.2):
 
 
 def mix_up_muti(tmp, batch_size, img, label, alpha=0.2):
-    """Mix each image of the batch with the previous batch, which `tmp` stores, and labels likewise."""
+    """Mix each image of the batch with the previous batch, which `tmp` stores, and labels likewise.
+
+    An image without the axis of the batch stands for a batch of copies.
+    """
+    img = img[None] if img.ndim == 3 and len(img) != batch_size else img
     share = np.random.beta(alpha, alpha, batch_size)
     if tmp.is_first:
         tmp.is_first = False
@@ -165,7 +169,7 @@ def _convert_colors(images, is_hwc, function):
     axis = images.ndim - 1 if is_hwc else images.ndim - 3
     if images.shape[axis] != 3:
         raise TypeError(f"img should be 3 channels RGB img. Got {images.shape[axis]} channels.")
-    planes = [np.take(images, i, axis) for i in range(3)]
+    planes = [np.take(images, i, axis).astype(np.float64) for i in range(3)]
     return np.stack(np.vectorize(function)(*planes), axis=axis)
 
 

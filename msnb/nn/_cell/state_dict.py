@@ -304,6 +304,9 @@ class _StateDict(OrderedDict):
         super().__init__()
         self._metadata = {}
 
+    def __repr__(self):
+        return repr(OrderedDict(self))
+
 
 def _overrides_method(cell, method):
     """Return True if a user class overrides a method that raises in `StateDictMixin`."""

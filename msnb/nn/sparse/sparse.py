@@ -7,22 +7,23 @@ from msnb.core.tensor.sparse import SparseTensor
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
+from msnb.ops._sparse_formats import COOTensor
 
 __all__ = ["SparseTensorDenseMatmul", "SparseToDense"]
 
 
 class SparseToDense(Cell):
     """
-    Convert a SparseTensor to a dense Tensor, with 0 where it has no value.
+    Convert a sparse Tensor to a dense Tensor, with 0 where it has no value.
 
     Inputs:
-        - **sparse_tensor** (SparseTensor) - values, indices and shape.
+        - **sparse_tensor** (Union[SparseTensor, COOTensor]) - values, indices and shape.
 
     Outputs:
         Tensor of the shape `dense_shape`.
 
     Raises:
-        TypeError: If the input is no SparseTensor.
+        TypeError: If the input is neither a SparseTensor nor a COOTensor.
 
     Examples:
         >>> from mindspore import SparseTensor
@@ -37,12 +38,15 @@ class SparseToDense(Cell):
         super().__init__()
         self.sparse_to_dense: P.SparseToDense = P.SparseToDense()
 
-    def construct(self, sparse_tensor: SparseTensor) -> Tensor:
+    def construct(self, sparse_tensor: SparseTensor | COOTensor) -> Tensor:
         """Return the dense Tensor."""
-        if not isinstance(sparse_tensor, SparseTensor):
+        if not isinstance(sparse_tensor, (SparseTensor, COOTensor)):
             description = describe(sparse_tensor)
-            raise TypeError(f"For '{self.cls_name}', the input should be a SparseTensor, but got {description}.")
-        return self.sparse_to_dense(sparse_tensor.indices, sparse_tensor.values, sparse_tensor.dense_shape)
+            raise TypeError(
+                f"For '{self.cls_name}', the input should be a SparseTensor or a COOTensor, but got {description}."
+            )
+        shape = tuple(sparse_tensor.shape) if isinstance(sparse_tensor, COOTensor) else sparse_tensor.dense_shape
+        return self.sparse_to_dense(sparse_tensor.indices, sparse_tensor.values, shape)
 
 
 class SparseTensorDenseMatmul(Cell):

@@ -105,8 +105,10 @@ def astype(self: Tensor, dtype: DType | str, copy: bool = True) -> Tensor:
 @spelling(Cast, method="to")
 def _tensor_to(
     self: Tensor,
-    dtype: DType | str | Tensor | None = None,
+    target: DType | str | Tensor | None = None,
+    /,
     *args: Any,
+    dtype: DType | str | None = None,
     device: str | None = None,
     other: Tensor | None = None,
     non_blocking: bool = False,
@@ -115,8 +117,10 @@ def _tensor_to(
     """Cast the Tensor to another element type. Its device does not change.
 
     Args:
-        dtype (Union[mindspore.dtype, str, Tensor]): Element type, or a Tensor with this type. It can also be a device
+        target (Union[mindspore.dtype, str, Tensor]): Element type, or a Tensor with this type. It can also be a device
             such as "CPU" or "GPU:0", which may be followed by the element type. Default: None.
+        args: `non_blocking` and `copy` by position; after a device, first the element type.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: None.
         device (str): A device, without effect. Default: None.
         other (Tensor): The Tensor whose element type is used. Default: None.
         non_blocking (bool): No effect, because every call may return before the copy is complete. Default: False.
@@ -126,18 +130,30 @@ def _tensor_to(
         Tensor.
 
     Raises:
-        TypeError: If `dtype` is no element type.
+        TypeError: If there is no such element type, or an argument is passed twice.
     """
+    named = {"dtype": dtype, "device": device, "other": other, "non_blocking": non_blocking, "copy": copy}
+    is_device = isinstance(target, str) and target.partition(":")[0].upper() in _DEVICES
+    first = "device" if is_device else "other" if isinstance(target, Tensor) else "dtype"
+    order = (first, *(("dtype",) if is_device else ()), "non_blocking", "copy")
+    positional = [] if target is None else [target, *args]
+    if len(positional) > len(order):
+        raise TypeError(f"For 'to', at most {len(order)} positional arguments are expected here, but got {positional}.")
+    for name, value in zip(order, positional, strict=False):
+        if named[name] not in (None, False):
+            raise TypeError(f"For 'to', '{name}' should be passed once, by position or by keyword.")
+        named[name] = value
+    dtype, device, other, non_blocking, copy = named.values()
     check(Bool, non_blocking, "non_blocking", "to")
-    if isinstance(dtype, str) and dtype.partition(":")[0].upper() in _DEVICES:
-        device, dtype = dtype, args[0] if args else None
+    check(Bool, copy, "copy", "to")
     if device is not None:
         there = device.partition(":")[0].upper() == context.get_context("device_target").upper()
         log.unused("Tensor.to", "what set_device names holds all Tensors", device=not there)
-    dtype = other if dtype is None else dtype
-    if dtype is None:
+    if dtype is None and other is not None:
+        dtype = other.dtype
+    if dtype is None or dtype == self.dtype:
         return self.copy() if copy else self
-    return astype(self, dtype.dtype if isinstance(dtype, Tensor) else dtype)
+    return astype(self, dtype)
 
 
 @spelling(Cast, method="type")

@@ -306,7 +306,7 @@ class Unique(HostPrimitive):
         return Tensor(values[order]), Tensor(rank[inverse.reshape(x.shape)].astype(index_type))
 
 
-@spelling(Unique, method="unique")
+@spelling(Unique, method="unique", generation=1)
 def _tensor_unique(self: Tensor) -> tuple[Tensor, Tensor]:
     """Return the distinct elements and the index of each element among them, as `ops.unique`."""
     return Unique()(self)

@@ -1,12 +1,22 @@
-"""Removal of repeated neighbours: one element of each run of equal elements."""
+"""Removal of repeated neighbours, and the distinct elements or slices of a Tensor in ascending order."""
 
 import numpy as np
 
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, check
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.operator.cases import I, Values, case, refused
 from msnb.core.operator.declare import spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops.array.sort import Unique
+
+
+def _flatten_slices(x, axis):
+    """Return a matrix with a row for each slice of `x` along `axis`."""
+    count = x.shape[axis]
+    return np.moveaxis(x, axis, 0).reshape(count, x.size // max(count, 1))
 
 
 @host_operator()
@@ -46,7 +56,7 @@ class UniqueConsecutive(HostPrimitive):
         (x,) = self.values_of(input)
         axis = 0 if self.dim is None else axis_in("UniqueConsecutive", self.dim, x.ndim, "dim")
         x = x.reshape(-1) if self.dim is None else x
-        rows = np.moveaxis(x, axis, 0).reshape(x.shape[axis], -1)
+        rows = _flatten_slices(x, axis)
         new = np.ones(len(rows), bool)
         new[1:] = (rows[1:] != rows[:-1]).any(1)
         run = np.cumsum(new) - 1
@@ -84,6 +94,72 @@ def unique_consecutive(
     flags = (True, return_inverse, return_counts)
     selected = tuple(x for x, want in zip(results, flags, strict=True) if want)
     return selected if len(selected) > 1 else selected[0]
+
+
+class _SortedSlices(HostPrimitive):
+    """Sort the slices along `dim`, comparing their elements in row-major order; without `dim`, sort the elements.
+
+    Returns the sorted Tensor and the index in `input` of each of its slices or elements.
+    """
+
+    def __call__(self, input, dim):
+        (x,) = self.values_of(input)
+        x, axis = (x.reshape(-1), 0) if dim is None else (x, axis_in("unique", dim, x.ndim, "dim"))
+        rows = _flatten_slices(x, axis)
+        codes = np.unique(rows, return_inverse=True)[1].reshape(rows.shape)
+        order = np.lexsort(codes.T[::-1]) if codes.size else np.arange(len(rows))
+        return Tensor(np.take(x, order, axis)), order
+
+
+def sorted_unique(
+    input: Tensor, return_inverse: bool, return_counts: bool, dim: int | None
+) -> Tensor | tuple[Tensor, ...]:
+    """Return the distinct elements of `input`, or its distinct slices along `dim`, in ascending order.
+
+    Slices are compared by their elements in row-major order. With `return_inverse` or `return_counts`, return a tuple
+    that also has the index in the result of each element or slice of `input`, and the number of times that each result
+    occurs. Both are int64.
+    """
+    tensor_argument("unique", "input", input)
+    check(Bool, return_inverse, "return_inverse", "unique")
+    check(Bool, return_counts, "return_counts", "unique")
+    ordered, order = _SortedSlices()(input, dim)
+    distinct, run, counts = UniqueConsecutive(True, True, dim)(ordered)
+    inverse = np.empty(order.shape, np.int64)
+    inverse[order] = run.asnumpy()
+    shape = input.shape if dim is None else inverse.shape
+    results = distinct, Tensor(inverse.reshape(shape), mstype.int64), counts
+    selected = tuple(
+        x for x, is_returned in zip(results, (True, return_inverse, return_counts), strict=True) if is_returned
+    )
+    return selected if len(selected) > 1 else distinct
+
+
+@differs_in_api2("it returns the distinct elements in ascending order; indices and counts are returned on request")
+@spelling(Unique, method="unique")
+def _tensor_unique_api2(
+    self: Tensor,
+    sorted: Bool = True,
+    return_inverse: Bool = False,
+    return_counts: Bool = False,
+    dim: int | None = None,
+) -> Tensor | tuple[Tensor, ...]:
+    """Return the distinct elements, or the distinct slices along `dim`, in ascending order.
+
+    Args:
+        sorted (bool): No effect: the result is always sorted. Default: True.
+        return_inverse (bool): Whether to also return, for each element or slice, its index in the result. Default:
+            False.
+        return_counts (bool): Whether to also return the count of each result. Default: False.
+        dim (int): Dimension whose slices are compared; None compares elements. Default: None.
+
+    Returns:
+        Tensor; a tuple if further results are requested.
+
+    Raises:
+        ValueError: If `dim` is out of range.
+    """
+    return sorted_unique(self, return_inverse, return_counts, dim)
 
 
 _BY_VALUES = "its shapes depend on values"

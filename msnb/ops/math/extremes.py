@@ -17,7 +17,10 @@ from msnb.ops.array.where import _Where
 from msnb.ops.math.argmax import Argmax, Argmin
 from msnb.ops.math.maximum import Maximum, Minimum
 
-_BY_DIM = "a number in the first place asks for values and indices along that axis, and `axis=` for the values alone"
+_BY_DIM = (
+    "a number in the first place asks for values and indices along that axis since 2.6 (before, for the values), and "
+    "`axis=` for the values alone"
+)
 
 
 @operator(functional="reduce_max")
@@ -214,7 +217,7 @@ def _tensor_max(
     return _reduce_like_r1_1(max_, ReduceMax, Maximum, self, *rest)
 
 
-@differs_in_api2(_BY_DIM)
+@differs_in_api2(_BY_DIM, given="dim")
 @spelling(ReduceMax, Argmax, method="max")
 def _max_api2(
     self: Tensor,
@@ -329,7 +332,7 @@ def _tensor_min(
     return _reduce_like_r1_1(min_, ReduceMin, Minimum, self, *rest)
 
 
-@differs_in_api2(_BY_DIM)
+@differs_in_api2(_BY_DIM, given="dim")
 @spelling(ReduceMin, Argmin, method="min")
 def _min_api2(
     self: Tensor,

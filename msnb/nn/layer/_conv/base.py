@@ -81,11 +81,11 @@ class _Conv(Cell):
     def _create_parameters(self, weight_init, bias_init, dtype):
         shape = self._compute_weight_shape()
         self.weight_init = weight_init = first_weight(weight_init)
-        self.bias_init = bias_init = first_bias(bias_init, math.prod(shape[1:]))
+        self.bias_init = first_bias(bias_init, math.prod(shape[1:])) if self.has_bias else bias_init
         self.weight = Parameter(initializer(weight_init, shape, dtype), "weight")
         self.bias = None
         if self.has_bias:
-            self.bias = Parameter(initializer(bias_init, [self.out_channels], dtype), "bias")
+            self.bias = Parameter(initializer(self.bias_init, [self.out_channels], dtype), "bias")
             self.bias_add: P.BiasAdd = P.BiasAdd(data_format=self.format)
 
     def _log_unused_bias(self, bias_init: Any, usual: str | None) -> None:
