@@ -1,6 +1,7 @@
 """Re-export module: `mindspore.profiler`, the measurements of `msnb.insight.profile` under MindSpore's names."""
 
 from .constants import AicoreMetrics, ExportType, HostSystem, ProfilerActivity, ProfilerLevel
+from .experimental_config import _ExperimentalConfig as _ExperimentalConfig
 from .profiling import ProfileOption, Profiler
 from .schedule import schedule
 from .scheduled import mstx, profile, tensorboard_trace_handler

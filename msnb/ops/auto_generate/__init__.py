@@ -17,3 +17,9 @@ def __getattr__(name: str) -> Any:
 
     value = generated(name)
     return asked(__name__, name) if value is None else value
+
+
+def __dir__() -> list[str]:
+    from msnb.mint._generated import list_instances  # lazy, to spare others the import of mint
+
+    return sorted({*globals(), *list_instances()})
