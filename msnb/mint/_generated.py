@@ -15,7 +15,9 @@ from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.operator.primitive import Primitive
 from msnb.core.tensor.tensor import Tensor
 from msnb.mint._generated_functions import FUNCTIONS, VIEWS
+from msnb.ops import auto_generate
 from msnb.ops import functional as F
+from msnb.ops._flat_operators import FlatOperator, flat
 from msnb.ops._refused_operators import list_refused, refused_operator
 
 # An entry is a class, its function of mint, or of ops if mint has none, or a method of Tensor if it ends in `_`, and
@@ -87,18 +89,6 @@ class _MintOperator(Primitive):
         return type(self).function(**settings, **call_args)
 
 
-class _FlatOperator(Primitive):
-    """An operator whose constructor takes arguments, as one call of all of them: `softmax_op(x, axis)`."""
-
-    def __init__(self, operator: Any = None, count: int | None = None):
-        super().__init__("" if operator is None else operator.__name__)
-        self.operator, self.count = operator, count
-
-    def __call__(self, *args):
-        count = len(self.operator.arguments) if self.count is None else self.count
-        return self.operator(*args[count:])(*args[:count])
-
-
 def _bind_arguments(name, names, args, kwargs):
     """Return positional and keyword arguments as one dict."""
     if len(args) > len(names):
@@ -148,6 +138,11 @@ def list_instances() -> list[str]:
     return sorted(f"{name}_op" for name in snake_case)
 
 
+def list_classes() -> list[str]:
+    """Return the names of the classes that `auto_generate` has beside those of `ops.operations`."""
+    return [*FUNCTIONS, *_CLASSES]
+
+
 def find_class(letters: str) -> Any:
     """Return the class of an operator whose name has these letters, None if there is none.
 
@@ -157,8 +152,8 @@ def find_class(letters: str) -> Any:
     name = _class_by_letters().get(_letters_of(letters))
     if name is None:
         return None
-    declared = REGISTRY.get(name)
-    return generated(name) if declared is None else declared.primitive
+    declared = vars(auto_generate).get(name)
+    return generated(name) if declared is None else declared
 
 
 def find_instance(letters: str) -> Primitive | None:
@@ -171,9 +166,12 @@ def find_instance(letters: str) -> Primitive | None:
     operator = find_class(letters)
     if operator is None or not issubclass(operator, Primitive):
         return None
-    declared = REGISTRY.get(operator.__name__)
-    settings = [*declared.attributes] if declared else [*getattr(operator, "settings", ())]
-    return _FlatOperator(operator, len(declared.inputs) if declared else None) if settings else operator()
+    if issubclass(operator, _MintOperator):
+        count, settings = len(operator.arguments), [*operator.settings]
+    else:
+        declared = REGISTRY.get(operator.__name__)
+        count, settings = (len(declared.inputs), [*declared.attributes]) if declared else (0, [])
+    return flat(operator, count)() if settings and not issubclass(operator, FlatOperator) else operator()
 
 
 @functools.cache

@@ -104,8 +104,11 @@ class Tensor(Boxed):
                 self._node = None
                 if self._array is not None:
                     return
-                raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
-            input_data = _initializer(init, shape, dtype if dtype is not None else mstype.float32)
+                if shape is None or dtype is None:
+                    raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
+                input_data = np.zeros(shape, mstype.dtype_to_nptype(dtype))  # MindSpore 2 leaves the values open
+            else:
+                input_data = _initializer(init, shape, dtype if dtype is not None else mstype.float32)
         if dtype is not None and not isinstance(dtype, mstype.Type):
             raise TypeError(
                 f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.{_suggest_dtype(dtype)}"
