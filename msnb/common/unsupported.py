@@ -150,9 +150,6 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
         "ops.operations._rl_inner_ops": "DiscountedReturn",
     },
     "{name} is a table that grows by keys; nn.Embedding has a table of fixed size": {"experimental": "MapParameter"},
-    "{name} reads a register of Ascend's; amp.all_finite says whether numbers overflowed": {
-        "ops.operations": "NPUClearFloatStatusV2 NPUGetFloatStatusV2",
-    },
     "{name} reads entries of a file; load_checkpoint returns its Parameters": {
         "train.serialization": "_load_map_parameter _parse_ckpt_proto",
     },

@@ -126,6 +126,9 @@ _NAMES: dict[str, str] = {
         NormalFloatFloat NormalFloatTensor NormalTensorFloat NormalTensorTensor RandExt RandInt RandIntLike RandLikeExt
         Randn RandnLike UniformExt
     """,
+    "{name} reads a register of Ascend's; amp.all_finite says whether numbers overflowed": """
+        NPUClearFloatStatusV2 NPUGetFloatStatusV2
+    """,
     "{name} has no counterpart; compose it of other operators, or declare it by msnb.custom_operator": """
         AdjustContrastv2 AllFinite ArgminV2 AvgPoolV1 Centralization ClipByNorm Conv1DPadding Conv2DPadding
         Conv3DPadding ConvTbc Convolution ConvolutionStr Correlate CosineEmbeddingLoss CrossEntropyLoss InnerNonZero InplaceStopGradient NLLLoss2d TraceV2 CudnnGRU DCT DCTN
@@ -133,7 +136,7 @@ _NAMES: dict[str, str] = {
         FFTOrtho FFTShapeCopy FractionalAvgPool FractionalMaxPool FuncMaxPool2D GRUV2 GatherNdExt
         GenerateEodMask GenerateEodMaskV2 IDCT IDCTN IRFFTDouble InnerIndex InnerInplaceIndexPut InnerUnique
         InplaceMatmulAdd KMeansCentroids LSTMV2 LayerNormV3 LpNormV2 LstsqV2 Lu MatmulDDS MaxPoolV1
-        MaxPoolWithIndices MaxPoolWithMask NPUClearFloatStatusV2 NPUGetFloatStatusV2 NonZeroWithValue
+        MaxPoolWithIndices MaxPoolWithMask NonZeroWithValue
         NonZeroWithValueShape NpuGelu PSROIPooling PadAndShift ParallelResizeBilinear ProdForceSeA PsROIPooling
         RangeV2 ReLUV3 ResizeV2 RotatedIou SampleDistortedBoundingBoxV2 ScaleAndTranslate SelfAdjointEig SetSize
         SilentCheckV2 SilentCheckV3 SolveTriangular TensorScatterElementsExt TransposeBatchMatmulTranspose
