@@ -351,6 +351,7 @@ _LATER = {
     "Layout": "msnb.parallel.sharding.named_layout",
     "shard": "msnb.parallel.shard",
     **dict.fromkeys(("set_device", "get_current_device", "set_deterministic", "DeviceCtx"), "msnb.device_manager"),
+    "_Function": "msnb.common._grad_function",
     **dict.fromkeys(("frombuffer", "swap_tensors"), "msnb.core.tensor.memory"),
     **dict.fromkeys(
         ("jit_class", "ms_class", "lazy_inline", "no_inline", "set_recursion_limit", "ms_memory_recycle"),

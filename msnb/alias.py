@@ -38,6 +38,8 @@ __version__ = api_generations.VERSIONS[1]  # imported by `from mindspore import 
 
 _HERE, _THERE = "msnb", "mindspore"
 _HUB, _HUB_HERE = "mindspore_hub", "msnb.model_zoo.hub"
+# Module of MindSpore -> module that it loads. Programs read `PIL.Image` behind `import PIL` alone.
+_LOADS = {"mindspore.dataset": "PIL.Image"}
 msnb = sys.modules[_HERE]  # loaded before its submodules
 _OWN = frozenset(
     ("__name__", "__version__", "__spec__", "__loader__", "__package__", "__path__", "__file__", "__doc__")
@@ -123,6 +125,8 @@ class _Finder:
             return ModuleSpec(name, self, loader_state=(module, module.__spec__))
         if not name.startswith(_THERE + "."):
             return None
+        if name in _LOADS:
+            module_of(_LOADS[name])
         module = _find_msnb_module(name)
         if module is None:
             # `name=` differs from the requested name: `from mindspore import x` tries to import `mindspore.x`, and

@@ -10,8 +10,8 @@ from typing import Any
 
 from msnb import log
 from msnb._config.ms_context import MSContext
+from msnb._config.parallel_settings import PIPELINE_DEFAULTS, resolve_synonyms
 from msnb._config.parallel_settings import parallel as _parallel
-from msnb._config.parallel_settings import resolve_synonyms
 from msnb._config.settings_table import Settings, directory, file, flag_or_level, gigabytes, mapping, only
 from msnb.common.kinds import Between, Bool, Instance, Int, OneOf, Str, Worded, check
 
@@ -446,6 +446,8 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
 
 def get_auto_parallel_context(attr_key: str) -> Any:
     """Return a setting of :func:`set_auto_parallel_context`. Raise a ValueError if there is none of that name."""
+    if attr_key in PIPELINE_DEFAULTS:  # MindSpore 2 sets them by `pipeline_config`
+        return _parallel.values.pipeline_config.get(attr_key, PIPELINE_DEFAULTS[attr_key])
     return getattr(_parallel.values, _parallel.find(attr_key))
 
 

@@ -29,10 +29,11 @@ FLOOR = {
     **dict.fromkeys(("formats", "mindrecord", "dataset"), 4),
     **dict.fromkeys(("communication", "parallel", "exchange", "train", "compression", "boost"), 5),
     **dict.fromkeys(("runtime", "hal", "device_context", "run_check", "experimental", "mint", "model_zoo"), 5),
+    **dict.fromkeys(("graph", "utils"), 1),
     **dict.fromkeys(("insight", "profiler", "explainer", "rewrite", "check", "labelling"), 6),
     "notebook": 7,
 }
-BESIDE = {"alias", "mindspore2", "cli", "__main__", "samples"}
+BESIDE = {"alias", "mindspore2", "cli", "__main__", "samples", "version"}
 # They act on the alias `mindspore` when a user asks for it.
 KNOW_THE_ALIAS = {
     f"msnb.notebook.kernel.{name}" for name in ("cell_scope", "cluster", "errors", "magics", "rewrite_imports")

@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from msnb import log
 from msnb._config.ms_context import MSContext as MSContext
 from msnb.common import dtype as typing
 from msnb.common.missing import asked
+from msnb.context import get_context
 from msnb.core.tensor.meta_tensor import MetaTensor
 from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms.compiler_hints import disable_multi_thread
@@ -21,7 +23,16 @@ class security:  # noqa: N801 - MindSpore's C++ module has a submodule of this n
         return False
 
 
-__all__ = ["MetaTensor", "Tensor", "disable_multi_thread", "security", "typing"]
+TensorPy = Tensor  # the name of the class since 2.7
+
+__all__ = ["MetaTensor", "Tensor", "TensorPy", "disable_multi_thread", "security", "typing"]
+
+
+def _empty_instance(size, dtype=None, device=None):
+    """Return a Tensor of zeros, on the device of the context."""
+    current = get_context("device_target")
+    log.unused("_empty_instance", f"Tensors are on the {current}", device=device not in (None, current))
+    return Tensor(np.zeros(size, typing.np_dtype(dtype or typing.float32)))
 
 
 def _random_normal(seed, data, mean, sigma):

@@ -16,9 +16,19 @@ class AmpLevel(enum.IntEnum):
     AmpAuto = 4
 
 
+_INSTEAD = "amp.auto_mixed_precision and amp.custom_mixed_precision choose the precision of a network"
+
+
 def create_amp_strategy(level, dtype, white_list, black_list) -> NoReturn:
     """Raise NotImplementedError: operators do not look for a strategy when they run."""
-    raise not_yet(
-        "mindspore._c_expression.amp.create_amp_strategy",
-        "amp.auto_mixed_precision and amp.custom_mixed_precision choose the precision of a network",
-    )
+    raise not_yet("mindspore._c_expression.amp.create_amp_strategy", _INSTEAD)
+
+
+def push_amp_strategy(level, dtype, white_list, black_list) -> NoReturn:
+    """Raise NotImplementedError, as `create_amp_strategy` does."""
+    raise not_yet("mindspore._c_expression.amp.push_amp_strategy", _INSTEAD)
+
+
+def pop_amp_strategy() -> NoReturn:
+    """Raise NotImplementedError, as `create_amp_strategy` does."""
+    raise not_yet("mindspore._c_expression.amp.pop_amp_strategy", _INSTEAD)

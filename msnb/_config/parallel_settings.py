@@ -102,6 +102,8 @@ parallel = Settings(
     aliases={"parallel_stages": "pipeline_stages", "search_mode": "auto_parallel_search_mode"},
 )
 
+PIPELINE_DEFAULTS: dict[str, Any] = {"pipeline_interleave": False, "pipeline_scheduler": "1f1b"}  # of pipeline_config
+
 
 def resolve_synonyms(checked: dict[str, Any]) -> dict[str, Any]:
     """Return `checked` and the settings that `dataset_strategy` and `strategy_ckpt_config` imply.

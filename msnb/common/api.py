@@ -1,5 +1,8 @@
 """Re-export module: compiled functions and compiler settings."""
 
+from typing import Any
+
+from msnb.common.missing import asked
 from msnb.core.eager.no_grad import _no_grad
 from msnb.core.transforms.compiler_hints import _function_forbid_reuse as _function_forbid_reuse
 from msnb.core.transforms.compiler_hints import (
@@ -31,3 +34,7 @@ __all__ = [
     "no_inline",
     "set_recursion_limit",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return asked(__name__, name)

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from msnb.common.missing import asked
+
 __all__ = ["FileSystem"]
 
 
@@ -28,3 +30,7 @@ class FileSystem:
     create_args: tuple[str, ...] = ("ab",)
     open_args: tuple[str, ...] = ("rb",)
     backend: str = "basic"
+
+
+def __getattr__(name: str) -> Any:
+    return asked(__name__, name)

@@ -7,6 +7,7 @@ each `set_seed`.
 import contextlib
 import math
 import numbers
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from msnb.common.arguments import answered
 from msnb.common.checks.numbers import check_finite
 from msnb.common.deferred_init import Unfilled
 from msnb.common.dtype import np_dtype
+from msnb.common.missing import asked
 from msnb.common.seed import get_seed, on_seed
 
 if TYPE_CHECKING:  # used only in annotations
@@ -629,3 +631,9 @@ def initializer(init: Any, shape: int | Sequence[int] | None = None, dtype: Any 
     if not getattr(_thread_state, "rehearsing", False):
         init(arr)
     return _box(arr)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Tensor":  # some programs import Tensor from here
+        return sys.modules["msnb"].Tensor
+    return asked(__name__, name)

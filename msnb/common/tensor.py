@@ -1,6 +1,7 @@
 """Re-export module: Tensor and related classes."""
 
 from msnb.core.operator.tensor_function import tensor
+from msnb.core.tensor.conversion import _TensorMeta as _TensorMeta
 from msnb.core.tensor.memory import swap_tensors
 from msnb.core.tensor.meta_tensor import MetaTensor
 from msnb.core.tensor.sparse import RowTensor, SparseTensor

@@ -29,8 +29,40 @@ _LIMITS = "{name} limits the cores of an Ascend; XLA distributes the work, leave
 _SAVED = "{name} stores what a gradient reads in another form; Cell.recompute() computes it again and stores nothing"
 _SECRETS = "{name} obfuscates checkpoints; save_checkpoint(..., enc_key=...) encrypts them"
 
+_BETWEEN_TWO = (
+    "all devices run one program here, in which none waits for another alone; nn.PipelineCell hands on from stage to "
+    "stage, and ops.AlltoAll exchanges parts"
+)
+
 # Reason -> module below mindspore -> names.
 USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
+    _BETWEEN_TWO: {
+        "communication.comm_func": "P2POp all_to_all_single_with_output_shape all_to_all_v_c "
+        "all_to_all_with_output_shape batch_isend_irecv irecv isend recv send",
+        "ops": "Receive Send",
+        "ops.communication": "set_comm_ops_inplace",
+    },
+    "{name} is a record of a Parameter in MindSpore's C++; a Parameter's own attributes say this": {
+        "_c_expression": "ParamInfo",
+    },
+    "{name} is a class above Cell in MindSpore's C++; derive from mindspore.nn.Cell": {"_c_expression": "Cell_"},
+    "{name} frees memory; mindspore.runtime.empty_cache is there": {"_c_expression": "_ms_memory_recycle"},
+    "{name} moves blocks of a cache of keys and values; indexing a Tensor and ops.move_to do so": {
+        "_c_expression": "swap_cache",
+    },
+    "{name} reads or writes strategies of a compiled network; parameter_layout_dict and msnb.plan show them": {
+        "parallel.strategy": "clear_strategy_metadata enable_save_strategy_online get_current_strategy_metadata "
+        "get_strategy_metadata",
+        "train.node_strategy_pb2": "ParallelGroupMap ParallelLayouts ParallelStrategyItem ParallelStrategyMap "
+        "ParallelStrategys",
+    },
+    "{name} reads norms of gradients that collectives store; ops.norm of a gradient is its norm": {
+        "ops._grad_experimental.grad_comm_ops": "get_squared_device_local_norm_param",
+    },
+    "{name} tests or watches the hardware of an Ascend, and there is none": {
+        "utils": "ExitByRequest RSCPluginHandle TFTCommValue comm_exec_order_check get_sdc_detect_result "
+        "runtime_execution_order_check sdc_detect_start sdc_detect_stop stress_detect",
+    },
     _SEVERAL: {
         "": "parameter_broadcast set_op_strategy_config sync_pipeline_shared_parameters TrainFaultTolerance "
         "export_split_mindir",
@@ -58,6 +90,9 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
         "": "enable_dynamic set_kernel_launch_capture Symbol mindio_preload set_mindio_server_info CustomPassType "
         "clear_op_infer clear_op_wrapper register_custom_backend register_custom_pass register_op_infer "
         "register_op_wrapper",
+        "common.file_system": "mindio_preload set_mindio_server_info",
+        "graph": "CustomPassType clear_op_infer clear_op_wrapper register_custom_backend register_custom_pass "
+        "register_op_infer register_op_wrapper",
     },
     _MEMORY: {"": "MemPool PluggableAllocator UntypedStorage memory_replay use_mem_pool"},
     _LIMITS: {
@@ -65,7 +100,8 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
     },
     _SAVED: {"": "register_saved_tensors_hooks saved_tensors_hooks"},
     "{name} replaces operators while they run; msnb.intervene changes values, and msnb.watch looks at them": {
-        "": "MsDispatchMode"
+        "": "MsDispatchMode",
+        "utils": "MsDispatchMode",
     },
     REWRITES: {"": "Node NodeType ScopedValue SymbolTree ValueType"},
     _THOR: {
@@ -76,6 +112,7 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
     },
     _COUNTS: {
         "": "FlopsUtilizationCollector flops_collection",
+        "common.api": "flops_collection",
         "train": "FlopsUtilizationCollector",
         "train.callback": "FlopsUtilizationCollector",
     },
@@ -112,21 +149,11 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
     "{name} sums rewards from the last one back; a loop over them in Python is the same": {
         "ops.operations._rl_inner_ops": "DiscountedReturn",
     },
-    "{name} writes keys and values into a cache; cache[:, :, i] = key does so, too": {
-        "ops.auto_generate": "KVCacheScatterUpdate",
-    },
-    "{name} is a kernel of Ascend's for several matrices at once; ops.matmul of each is the same": {
-        "ops.auto_generate": "GroupedMatmulV4",
-    },
     "{name} is a table that grows by keys; nn.Embedding has a table of fixed size": {"experimental": "MapParameter"},
-    "{name} reads a register of Ascend's; amp.all_finite says whether numbers overflowed": {
-        "ops.operations": "NPUClearFloatStatusV2 NPUGetFloatStatusV2",
-    },
     "{name} reads entries of a file; load_checkpoint returns its Parameters": {
         "train.serialization": "_load_map_parameter _parse_ckpt_proto",
     },
     _FEW_BITS: {
-        "ops.auto_generate": "DynamicQuantExt QuantBatchMatmul WeightQuantBatchMatmul",
         "ops.operations._infer_ops": "QuantV2",
     },
     _SECRETS: {"": "load_obf_params_into_net obfuscate_ckpt"},
@@ -144,16 +171,9 @@ _COLLECTIVE = (
     "all members of a group communicate at once here; ops.AllReduce, AllGather, ReduceScatter, Broadcast, AlltoAll, "
     "Reduce and mindspore.communication are there"
 )
-_BETWEEN_TWO = (
-    "all devices run one program here, in which none waits for another alone; nn.PipelineCell hands on from stage to "
-    "stage, and ops.AlltoAll exchanges parts"
-)
 _ASCEND = "it is a kernel of Ascend's"
 ABSENT: dict[str, dict[str, str]] = {
-    _BETWEEN_TWO: {
-        "ops": "NeighborExchange NeighborExchangeV2 Receive Send",
-        "ops.operations._inner_ops": "Receive Send",
-    },
+    _BETWEEN_TWO: {"ops": "NeighborExchange NeighborExchangeV2"},
     _COLLECTIVE: {
         "ops.communication": "gather_into_tensor scatter_tensor",
         "dataset.Dataset": "send recv",
@@ -170,8 +190,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "ops.operations": "kungfu_comm_ops",
         "communication": "get_comm_name",
         "communication.management": "get_comm_name",
-        "communication.comm_func": "all_to_all_single_with_output_shape all_to_all_v_c all_to_all_with_output_shape "
-        "batch_isend_irecv irecv isend P2POp recv send",
     },
     f"{_ASCEND} for sparse attention; ops.flash_attention_score takes a mask": {
         "ops": "lightning_indexer nsa_compress nsa_compress_attention nsa_select_attention sparse_flash_attention",
@@ -182,13 +200,8 @@ ABSENT: dict[str, dict[str, str]] = {
         "moe_distribute_dispatch moe_init_routing_v2 moe_token_permute moe_token_unpermute "
         "multi_scale_deformable_attn_function prompt_flash_attention ring_attention_update rotary_position_embedding "
         "speed_fusion_attention",
-        "ops.auto_generate": "PagedAttention PagedAttentionMask ReshapeAndCache",
         "ops.operations._inner_ops": "DecoderKVCache PromptKVCache",
-        "ops.operations.nn_ops": "PromptFlashAttention",
         "nn.layer": "flash_attention",
-    },
-    f"{_ASCEND} for several matrices at once; ops.matmul of each is the same": {
-        "ops.auto_generate": "GroupedMatmul GroupedMatmulV2",
     },
     "it is of MindSpore 1.8's transformers for several devices; nn.TransformerEncoder and its like are of one": {
         "nn": "TransformerOpParallelConfig TransformerRecomputeConfig",
@@ -199,7 +212,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "ops.operations": "DSDMatmul MatmulDDS"
     },
     "it describes a kernel for MindSpore's compiler; msnb.custom_operator makes an operator of a Python function": {
-        "ops": "CustomOpBuilder Morph kernel ms_kernel prim_arg_register get_vm_impl_fn vm_impl_registry "
+        "ops": "CustomOpBuilder kernel ms_kernel prim_arg_register get_vm_impl_fn vm_impl_registry "
         "tensor_operator_registry",
     },
     "it fuses an update with a cast on the CPU alone; ops.AdamWeightDecay or nn.AdamWeightDecay computes it": {
@@ -236,7 +249,6 @@ ABSENT: dict[str, dict[str, str]] = {
     "ops.lerp takes a number for its weight, too": {"ops": "LerpScalar"},
     "x = ops.stop_gradient(x) is the same": {"ops": "stop_gradient_"},
     "each function is compiled once by itself; leave it out": {"ops": "Reusing"},
-    "ops.move_to, or Tensor.move_to, is the same": {"ops": "MoveTo"},
     "files of MindRecord are not encrypted here; keep them on a disk that is": {
         "mindrecord": "set_dec_mode set_enc_key set_enc_mode",
     },
@@ -276,7 +288,6 @@ ABSENT: dict[str, dict[str, str]] = {
     _SEVERAL: {"nn.optim": "AdaSumByDeltaWeightWrapCell AdaSumByGradWrapCell OptTFTWrapper"},
     "mindspore.{name} is the address that users import it from": {
         "common": "UntypedStorage register_saved_tensors_hooks saved_tensors_hooks DeviceCtx",
-        "common.api": "flops_collection",
     },
     "mindspore.nn.{name} is the address that users import it from": {"nn.wrap": "TimeDistributed"},
     "mindspore.ops.{name} is the address that users import it from": {
@@ -299,9 +310,7 @@ ABSENT: dict[str, dict[str, str]] = {
     "it tests the hardware of an Ascend": {
         "tools": "get_sdc_detect_result sdc_detect_start sdc_detect_stop stress_detect",
     },
-    "it is MindSpore's own tools for clusters, dry runs and hardware": {"": "utils"},
     "mindspore.export(net, x, file_name=..., file_format='ONNX') is the same": {"": "onnx"},
-    "passes of MindSpore's compiler have no counterpart; XLA compiles every program": {"": "graph"},
     "load_checkpoint and save_checkpoint with enc_key= read and write encrypted checkpoints": {"": "safeguard"},
     "it belongs to MindSpore's launcher; python -m msnb run starts a program": {"parallel": "distributed"},
     "it belongs to MindSpore's C++ Tensors; x.asnumpy() has the values, x.data_ptr() says where they are": {
@@ -347,7 +356,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "environ_create environ_get environ_set is_dynamic_sequence_element_unknown is_sequence_shape_unknown "
         "is_sequence_value_unknown is_tensor_bool_cond iter_converter make_map_parameter make_row_tensor_inner "
         "ms_hasnext ms_next recompute_block",
-        "_c_expression": "Cell_ swap_cache",
     },
 }
 

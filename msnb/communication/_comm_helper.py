@@ -155,3 +155,12 @@ def _delete_group(group):
     for kernel in live_kernels():
         if kernel.name.meaning.settings.get("group") == group:
             kernel.compiled.clear_cache()
+
+
+def _get_group_map():
+    """Return {group: ranks} of all groups, that of all processes included."""
+    everyone = GlobalComm.WORLD_COMM_GROUP
+    return {everyone: list(ranks_of(everyone)), **{group: list(ranks) for group, ranks in _groups.items()}}
+
+
+_remove_group_info = remove_group

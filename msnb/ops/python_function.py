@@ -1,4 +1,4 @@
-"""`PyFunc`, an operator that calls a Python function with numpy arrays and has declared result types and shapes."""
+"""Operators that call a Python function: `PyFunc` with numpy arrays, `Morph` with Tensors."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from msnb import log
+from msnb._util.placeholders import not_yet
 from msnb.common.dtype import Type
 from msnb.common.kinds import Bool, check
 from msnb.core.compat.jax_private import is_tracer
@@ -98,3 +99,41 @@ class PyFunc(HostPrimitive):
             return tuple(Tensor(array) for array in self._call_function(*[x.asnumpy() for x in input_x]))
         kinds, shapes = tuple(k for k, _ in self.promised), tuple(s for _, s in self.promised)
         return Custom(self._call_function, shapes, kinds, "pyfunc")(*input_x)
+
+
+@host_operator()
+class Morph(HostPrimitive):
+    """An operator that applies a Python function to Tensors, in both modes. Its gradient is that of the function.
+
+    Args:
+        fn (Callable): The function.
+        infer_shape (Callable): Ignored: shapes follow from `fn`. MindSpore's compiler reads it.
+        infer_dtype (Callable): Ignored like `infer_shape`.
+        bprop_fn (Callable): Refused; write a Cell with a `bprop`. Default: None.
+
+    Inputs:
+        The arguments of `fn`.
+
+    Outputs:
+        The results of `fn`.
+
+    Raises:
+        NotImplementedError: If `bprop_fn` is not None.
+
+    Examples:
+        >>> double = ops.Morph(lambda x: x * 2, lambda shape: shape, lambda dtype: dtype)
+        >>> print(double(Tensor([1, 2])))
+        [2 4]
+    """
+
+    def __init__(self, fn: Any, infer_shape: Any, infer_dtype: Any, bprop_fn: Any = None):
+        super().__init__()
+        if bprop_fn is not None:
+            raise not_yet("bprop_fn of mindspore.ops.Morph", "write a Cell with a bprop(self, *inputs, out, dout)")
+        for function, name in ((fn, "fn"), (infer_shape, "infer_shape"), (infer_dtype, "infer_dtype")):
+            if not callable(function):
+                raise TypeError(f"For 'Morph', '{name}' should be a function, but got {describe(function)}.")
+        self.fn = fn
+
+    def __call__(self, *args):
+        return self.fn(*args)

@@ -25,6 +25,7 @@ _costs = Settings(
         "costmodel_allreduce_fusion_computation_time_parameter": (0.1, _number),
         "multi_subgraphs": (False, Bool),
         "single_loop": (True, Bool),
+        "rp_matmul_mem_coef": (0.1, _number),
     },
 )
 
@@ -72,3 +73,11 @@ def _set_algo_single_loop(single_loop=True):
 
 def _get_algo_single_loop():
     return get_cost_model_context("single_loop")
+
+
+def _set_rp_matmul_mem_coef(coef):
+    set_cost_model_context(rp_matmul_mem_coef=coef)
+
+
+def _get_rp_matmul_mem_coef():
+    return get_cost_model_context("rp_matmul_mem_coef")

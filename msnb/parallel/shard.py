@@ -9,6 +9,7 @@ from msnb.core.errors.messages import describe
 from msnb.core.sharding import constraints
 from msnb.core.state import trace_state
 from msnb.parallel.sharding.named_layout import Layout as Layout
+from msnb.parallel.sharding.named_layout import _DistributedTensorInfo as _DistributedTensorInfo  # libraries import it
 
 __all__ = ["shard"]
 

@@ -5,6 +5,7 @@ from typing import Any
 from msnb.common.missing import asked
 
 from .constants import AicoreMetrics, ExportType, HostSystem, ProfilerActivity, ProfilerLevel
+from .experimental_config import _ExperimentalConfig as _ExperimentalConfig
 from .profiling import ProfileOption, Profiler
 from .schedule import schedule
 from .scheduled import mstx, profile, tensorboard_trace_handler

@@ -1,5 +1,6 @@
 """Mixed precision: `build_train_network` combines network, loss and optimizer at a level of precision."""
 
+import collections
 import functools
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -82,6 +83,17 @@ _BLACK_CELLS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.LayerNorm)
 # Libraries that choose the precision by themselves import the lists under these names.
 AMP_WHITE_LIST: list[type] = [*_WHITE_CELLS, *_WHITE_OPERATORS]
 AMP_BLACK_LIST: list[type] = [*_BLACK_CELLS]
+# Operators that MindSpore 2's strategy "auto" computes in 16 bits, and those that it keeps in float32.
+AMP_AUTO_WHITE_LIST: list[type] = [
+    *(P.Conv2D, P.Conv3D, P.Conv2DTranspose, P.Conv3DTranspose, P.MatMul, P.BatchMatMul, P.PReLU, P.Einsum, P.Dense)
+]
+AMP_AUTO_BLACK_LIST: list[type] = [
+    *(P.Pow, P.ACos, P.Asin, P.Cosh, P.Erfinv, P.Exp, P.Expm1, P.Log, P.Log1p, P.Reciprocal, P.Rsqrt, P.Sinh, P.Tan),
+    *(P.Softplus, P.LayerNorm, P.BatchNorm, P.KLDivLoss, P.SmoothL1Loss, P.MultilabelMarginLoss, P.SoftMarginLoss),
+    *(P.TripletMarginLoss, P.MultiMarginLoss, P.BCEWithLogitsLoss, P.Pdist, P.Cdist, P.Renorm, P.ReduceProd),
+    *(P.Softmax, P.LogSoftmax, P.CumProd, P.CumSum, P.NLLLoss),
+]
+AMP_PRIM_ARG_TABLE: dict[type, list[int]] = collections.defaultdict(list)  # operator -> inputs that it casts
 _OPTIONS = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
 
 

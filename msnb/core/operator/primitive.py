@@ -91,7 +91,7 @@ class Primitive:
             raise RuntimeError(f"For '{self.name}', use CPU, GPU or Ascend, not {device_target!r}.")
         current = context.get_context("device_target")
         log.unused(
-            f"{self.name}.set_device", f"all operators run on the {current}", device_target=device_target != current
+            "Primitive.set_device", f"all operators run on the {current}", device_target=device_target != current
         )
         return self.add_prim_attr("primitive_target", device_target)
 

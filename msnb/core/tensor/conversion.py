@@ -16,7 +16,11 @@ from msnb.core.compat.jax_private import compute_outside_trace, drop_weak_type, 
 _MS_DTYPE = mstype._BY_NUMPY
 
 
-class Boxed:
+class _TensorMeta(type):
+    """Class of the class `Tensor`. Libraries derive from it to make classes of Tensors."""
+
+
+class Boxed(metaclass=_TensorMeta):
     """Base class of `Tensor`, for modules that `Tensor` imports."""
 
     __slots__ = ()

@@ -77,7 +77,7 @@ class Parameter(Tensor):
         (2, 3)
     """
 
-    __slots__ = ("_slot", "_name", "_requires_grad", "_prefix", "__dict__")
+    __slots__ = ("_slot", "_name", "_requires_grad", "_prefix")
 
     def __init__(
         self,

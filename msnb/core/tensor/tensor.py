@@ -63,7 +63,7 @@ class Tensor(Boxed):
         (2, 2)
     """
 
-    __slots__ = ("_array", "_node", "_whole", "__weakref__")  # `_whole` is set only for views, see `core.tensor.views`
+    __slots__ = ("_array", "_node", "_whole", "__weakref__", "__dict__")  # `_whole` is set only for views, see `core.tensor.views`
     _mime_ = display_hooks.mime
 
     if TYPE_CHECKING:  # slots, and attributes that operators attach to the class
@@ -104,8 +104,11 @@ class Tensor(Boxed):
                 self._node = None
                 if self._array is not None:
                     return
-                raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
-            input_data = _initializer(init, shape, dtype if dtype is not None else mstype.float32)
+                if shape is None or dtype is None:
+                    raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
+                input_data = np.zeros(shape, mstype.dtype_to_nptype(dtype))  # MindSpore 2 leaves the values open
+            else:
+                input_data = _initializer(init, shape, dtype if dtype is not None else mstype.float32)
         if dtype is not None and not isinstance(dtype, mstype.Type):
             raise TypeError(
                 f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.{_suggest_dtype(dtype)}"

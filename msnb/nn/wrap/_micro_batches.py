@@ -43,6 +43,17 @@ class _MicroBatched(Cell):
         ]
 
 
+class _MicroBatch(Cell):
+    """Return one of `micro_size` equal parts of each input: part `number`."""
+
+    def __init__(self, micro_size: int) -> None:
+        super().__init__()
+        self.micro_size: int = micro_size
+
+    def construct(self, number, *inputs):
+        return tuple([pipeline.part(value, self.micro_size, number, self.cls_name) for value in inputs])
+
+
 class GradAccumulationCell(_MicroBatched):
     """
     Run a network on equal parts of a batch, and return the sum of the losses. The gradients of the parts are summed

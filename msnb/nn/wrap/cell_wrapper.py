@@ -18,6 +18,7 @@ from msnb.nn.wrap._micro_batches import ForwardValueAndGrad as ForwardValueAndGr
 from msnb.nn.wrap._micro_batches import GradAccumulationCell as GradAccumulationCell
 from msnb.nn.wrap._micro_batches import MicroBatchInterleaved as MicroBatchInterleaved
 from msnb.nn.wrap._micro_batches import PipelineCell as PipelineCell
+from msnb.nn.wrap._micro_batches import _MicroBatch as _MicroBatch  # programs import it from here
 from msnb.nn.wrap.grad_reducer import DistributedGradReducer
 from msnb.ops import composite as C
 from msnb.ops import functional as F

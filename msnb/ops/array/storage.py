@@ -15,6 +15,7 @@ from msnb.core.operator.declare import spelling
 from msnb.core.support.type_promotion import np_dtype
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.ops._check import axis_in, tensor_argument
+from msnb.ops._host import HostPrimitive, host_operator
 
 _PLATFORMS = {"CPU": "cpu", "GPU": "gpu", "Ascend": None}
 
@@ -125,6 +126,31 @@ def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
     if check(Bool, blocking, "blocking", "move_to"):
         moved.data_sync()
     return moved
+
+
+@host_operator()
+class MoveTo(HostPrimitive):
+    """Copy a Tensor to another device, as `ops.move_to` does.
+
+    Inputs:
+        - **input** (Tensor) - Any Tensor.
+        - **to** (str) - "CPU" or "GPU". Default: "CPU".
+        - **blocking** (bool) - Wait until the copy is complete. Default: True.
+
+    Outputs:
+        Tensor of the same values.
+
+    Raises:
+        ValueError: If `to` is another string.
+        RuntimeError: If there is no such device here.
+
+    Examples:
+        >>> print(ops.MoveTo()(Tensor([1, 2]), "CPU"))
+        [1 2]
+    """
+
+    def __call__(self, input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
+        return move_to(input, to, blocking)
 
 
 @spelling(method="to_")

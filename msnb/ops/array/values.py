@@ -104,6 +104,33 @@ class ScalarToTensor(HostPrimitive):
         return Tensor(np.array(_check_number("ScalarToTensor", input_x), mstype.np_dtype(dtype)))
 
 
+@host_operator()
+class TensorToScalar(HostPrimitive):
+    """Convert a Tensor with one element to a Python number. A Tensor that is being traced has no value yet; it is
+    returned with shape ().
+
+    Inputs:
+        - **input_x** (Tensor) - A Tensor with one element.
+
+    Outputs:
+        Union[int, float, bool].
+
+    Raises:
+        TypeError: If `input_x` is not a Tensor.
+        ValueError: If it has more elements, or none.
+
+    Examples:
+        >>> print(ops.TensorToScalar()(Tensor([3])))
+        3
+    """
+
+    def __call__(self, input_x: Any) -> Any:
+        tensor_argument("TensorToScalar", "input_x", input_x)
+        if input_x.size != 1:
+            raise ValueError(f"For 'TensorToScalar', 'input_x' should have one element, but got {describe(input_x)}.")
+        return input_x.reshape(()) if is_tracer(input_x._array) else input_x.asnumpy().item()
+
+
 @host_operator("scalar_cast")
 class ScalarCast(HostPrimitive):
     """Convert a Python number to the Python type that corresponds to a mindspore type.

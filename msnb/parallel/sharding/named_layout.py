@@ -144,6 +144,23 @@ def _make_dim_sharding(matrix, names, tensor_axes):
     return sharding
 
 
+class _DistributedTensorInfo:
+    """The sharding of a Tensor, as a strategy of a `Layout`.
+
+    Args:
+        distributed_info (DimSharding): The result of calling a `Layout`.
+    """
+
+    def __init__(self, distributed_info: DimSharding) -> None:
+        if not isinstance(distributed_info, DimSharding):
+            raise TypeError(
+                "For '_DistributedTensorInfo', 'distributed_info' should be what a called Layout returns, but got "
+                f"{distributed_info!r}."
+            )
+        self.layout = self.distributed_info = distributed_info
+        self.sharding_strategy = list(distributed_info)
+
+
 _lying = _make_dim_sharding  # the name in old pickles
 
 

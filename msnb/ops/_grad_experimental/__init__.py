@@ -1,0 +1,1 @@
+"""Modules of MindSpore's path `mindspore.ops._grad_experimental`."""

@@ -1,0 +1,1 @@
+"""Modules of MindSpore's path `mindspore.profiler.common`."""
