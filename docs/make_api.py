@@ -188,5 +188,6 @@ def write_pages(folder):
     write_page(folder / "missing.rst", describe_missing())
     index = heading("API reference", "=") + INTRODUCTION
     index += ".. list-table::\n   :header-rows: 1\n\n   * - module\n     - content\n     - names\n" + rows + "\n"
-    index += TOCTREE + "   own\n" + "".join(f"   {module.removeprefix('msnb.')}\n" for module in MODULES) + "   missing\n"
+    pages = ["own", *(module.removeprefix("msnb.") for module in MODULES), "missing"]
+    index += TOCTREE + "".join(f"   {page}\n" for page in pages)
     write_page(folder / "index.rst", index)

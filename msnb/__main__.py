@@ -87,7 +87,7 @@ def run_demo(options: Namespace) -> int:
         return _print_error("\nA cell of the notebook failed; its error is above and in the notebook.")
     if accuracy is None or accuracy < ENOUGH:
         return _print_error(f"\nThe accuracy should be at least {ENOUGH:.0%}.")
-    print("\n`make lab` (or python -m msnb lab) opens JupyterLab on a copy of it: change a cell and see what happens.")
+    print("\n`msnb lab` (or `make lab` in a clone) opens a copy of the notebook and the other tutorials in JupyterLab.")
     return 0
 
 

@@ -14,6 +14,7 @@ from PIL import Image
 
 import msnb
 from msnb._util.command_line import _make_parser
+from msnb.common import unsupported
 
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "docs"))
@@ -150,6 +151,21 @@ def test_the_gallery_has_twelve_stored_views_and_each_file_once():
     names = re.findall(r'data-msnb-name="([^"]*)"', page)
     assert page.count('class="lazy-view"') == 12 and len({*names}) == len(names)
     assert {name for needs in re.findall(r'data-needs="([^"]*)"', page) for name in needs.split()} == {*names}
+
+
+def test_the_pages_of_the_site_share_the_code_of_views(tmp_path):
+    page = stored_views.build_gallery()
+    needed = {name for needs in re.findall(r'data-needs="([^"]*)"', page) for name in needs.split()}
+    shared = stored_views.share_files(page, tmp_path, "../_static/views")
+    assert "data-msnb-code" not in shared and {path.stem for path in tmp_path.iterdir()} == needed
+    assert {*re.findall(r'<script src="../_static/views/([^"]*)\.js">', shared)} == needed
+
+
+def test_the_page_of_missing_names_has_all_of_them_with_a_reason():
+    text = make_api.describe_missing().replace("\\_", "_")
+    names = {path.rpartition(".")[2] for path in [*unsupported.RAISES, *unsupported.REASONS]}
+    assert {name for name in names if not re.search(rf"[ ,]{name}(,|$)", text, re.M)} == set()
+    assert "{name}" not in text
 
 
 def test_every_public_name_has_an_entry_in_the_reference(tmp_path):
