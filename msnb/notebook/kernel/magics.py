@@ -10,7 +10,7 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from msnb import alias, context
-from msnb.notebook import label_magic, magic_help
+from msnb.notebook import magic_help
 from msnb.notebook.dashboard import magics as dashboard_magics
 from msnb.notebook.debugger import magics as debug_magics
 from msnb.notebook.explainer import magics as explainer_magics
@@ -19,6 +19,7 @@ from msnb.notebook.graph import calls
 from msnb.notebook.kernel import cell_names, cell_scope, cluster, errors, rewrite_imports
 from msnb.notebook.kernel.magic_options import parse
 from msnb.notebook.kernel.magic_registration import register_magics
+from msnb.notebook.labels import magics as label_magics
 from msnb.notebook.pipeline import magics as pipeline_magics
 from msnb.notebook.plan.view import install as install_plans
 from msnb.notebook.profile import magics as profile_magics
@@ -205,7 +206,7 @@ def install(shell: Any) -> Any:
     undo_runs = runs_magics.install(shell)
     undo_dashboard = dashboard_magics.install(shell)
     undo_explainer = explainer_magics.install(shell)
-    undo_label = label_magic.install(shell)
+    undo_label = label_magics.install(shell)
     undo_debug = debug_magics.install(shell)
     undo_plans = install_plans(shell)
     undo_cluster = cluster.install(shell)

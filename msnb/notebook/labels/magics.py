@@ -1,7 +1,4 @@
-"""The magic `%ms_label ITEMS CLASS...`: the page on which pictures or texts are labelled.
-
-`msnb.label` is imported when the magic runs.
-"""
+"""The magic `%ms_label ITEMS CLASS...`: the page on which pictures or texts are labelled."""
 
 from typing import Any
 
@@ -9,9 +6,9 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
 
-import msnb
 from msnb.notebook.kernel.magic_options import evaluate, parse
 from msnb.notebook.kernel.magic_registration import register_magics
+from msnb.notebook.labels.view import label
 
 
 @magics_class
@@ -42,7 +39,7 @@ class LabelMagics(Magics):
         items, keep = self._read_name(options.items), options.keep.strip("'\"")
         classes = [classes] if isinstance(classes, str) else classes
         try:
-            return msnb.label(items, classes, net, options.strategy, keep, kind=options.kind)
+            return label(items, classes, net, options.strategy, keep, kind=options.kind)
         except (OSError, ValueError, TypeError, RuntimeError) as error:
             raise UsageError(f"%ms_label: {error}") from None
 
