@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from browsing import Window, chromium, frames, picture, unreadable, until
+from PIL import Image
 
 import msnb
 from msnb.notebook.display.page import text_of
@@ -272,3 +273,40 @@ def test_a_cell_that_runs_again_goes_on_with_its_file(notebook, tmp_path):
     notebook.run(cell, "two")
     assert "is open in another session of this process" in notebook.shown
     notebook["session"].close()
+
+
+def test_the_magic_takes_a_folder_or_names_of_the_session(notebook, images, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    notebook.shell.user_ns.update(images=images, names=CLASSES)
+    session = notebook.ok("session = %ms_label images names --keep answers.csv --strategy entropy")
+    session = notebook["session"]
+    assert session.kind.classes == CLASSES and len(session.pool) == 80 and session.strategy.name == "entropy"
+    session.answer(session.next(), "left")
+    session.close()
+    assert len((tmp_path / "answers.csv").read_text().splitlines()) == 2
+    (tmp_path / "photos").mkdir()
+    for index in range(3):
+        Image.fromarray(images[index]).save(tmp_path / "photos" / f"{index}.png")
+    shown = notebook.ok("%ms_label photos left right")
+    assert shown.kind.classes == ["left", "right"] and shown.keep.name == "labels.csv" and len(shown.pool) == 3
+    assert any('<div class="msnb-view"' in output.data.get("text/html", "") for output in notebook.rich)
+    shown.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("absent cat dog", "UsageError: %ms_label: "),
+        ("images", "UsageError: the following arguments are required: class"),
+        ("images cat dog --kid text", "UsageError: unrecognized arguments: --kid text. Did you mean --kind?"),
+        ("images cat dog --kind text", "UsageError: %ms_label: "),
+        ("images cat dog --strategy marge", "UsageError: %ms_label: "),
+        ("images cat dog --net net(", "UsageError: %ms_label: '(' was never closed: net("),
+    ],
+)
+def test_mistakes_of_the_magic_are_one_sentence(notebook, images, tmp_path, monkeypatch, line, words):
+    monkeypatch.chdir(tmp_path)
+    notebook.shell.user_ns["images"] = images
+    notebook.run(f"%ms_label {line}")
+    (sentence,) = notebook.shown.splitlines()
+    assert sentence.startswith(words)

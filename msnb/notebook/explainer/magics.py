@@ -1,6 +1,5 @@
 """The magic `%ms_explain FOLDER`: saliency maps, predictions and scores of explainers."""
 
-import ast
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -8,7 +7,7 @@ from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from msnb.notebook.explainer.view import explanations
-from msnb.notebook.kernel.magic_options import expression, parse
+from msnb.notebook.kernel.magic_options import evaluate, parse
 from msnb.notebook.kernel.magic_registration import register_magics
 
 
@@ -30,18 +29,15 @@ class ExplainerMagics(Magics):
             %ms_explain explained --net net --inputs x
         """
         options = parse(self.ms_explain, line)
-        net, inputs = (self._evaluate(text) for text in (options.net, options.inputs))
+        net, inputs = (
+            None if text is None else evaluate("%ms_explain", text, self.shell)
+            for text in (options.net, options.inputs)
+        )
         node = options.node and options.node.strip("'\"")
         try:
             return explanations(options.folder.strip("'\""), net, inputs, node)
         except (OSError, ValueError, TypeError) as error:
             raise UsageError(f"%ms_explain: {error}") from None
-
-    def _evaluate(self, text):
-        if text is None or self.shell is None:
-            return None
-        tree = expression("%ms_explain", text.strip("'\""))
-        return eval(compile(ast.Expression(tree), "<%ms_explain>", "eval"), self.shell.user_ns)
 
 
 def install(shell: Any) -> Any:

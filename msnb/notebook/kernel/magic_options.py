@@ -46,6 +46,16 @@ def expression(magic: str, text: str) -> ast.expr:
     return tree
 
 
+def evaluate(magic: str, text: str, shell: Any) -> Any:
+    """Return the value of an expression among the arguments of a magic, which may be quoted.
+
+    Raises:
+        UsageError: If `text` is not an expression.
+    """
+    tree = expression(magic, text.strip("'\""))
+    return eval(compile(ast.Expression(tree), f"<{magic}>", "eval"), shell.user_ns)
+
+
 def show_line(magic: str, text: str) -> None:
     """Register `text` as the only line of the file ``<magic>``, for tracebacks."""
     name = f"<{magic}>"

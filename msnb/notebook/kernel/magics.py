@@ -19,6 +19,7 @@ from msnb.notebook.graph import calls
 from msnb.notebook.kernel import cell_names, cell_scope, cluster, errors, rewrite_imports
 from msnb.notebook.kernel.magic_options import parse
 from msnb.notebook.kernel.magic_registration import register_magics
+from msnb.notebook.labels import magics as label_magics
 from msnb.notebook.pipeline import magics as pipeline_magics
 from msnb.notebook.plan.view import install as install_plans
 from msnb.notebook.profile import magics as profile_magics
@@ -205,6 +206,7 @@ def install(shell: Any) -> Any:
     undo_runs = runs_magics.install(shell)
     undo_dashboard = dashboard_magics.install(shell)
     undo_explainer = explainer_magics.install(shell)
+    undo_label = label_magics.install(shell)
     undo_debug = debug_magics.install(shell)
     undo_plans = install_plans(shell)
     undo_cluster = cluster.install(shell)
@@ -217,6 +219,7 @@ def install(shell: Any) -> Any:
         undo_runs()
         undo_dashboard()
         undo_explainer()
+        undo_label()
         undo_debug()
         undo_plans()
         undo_cluster()
