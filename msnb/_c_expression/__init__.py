@@ -10,6 +10,7 @@ from msnb.common import dtype as typing
 from msnb.common.missing import asked
 from msnb.context import get_context
 from msnb.core.tensor.meta_tensor import MetaTensor
+from msnb.core.tensor.param_info import ParamInfo
 from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms.compiler_hints import disable_multi_thread
 
@@ -25,7 +26,7 @@ class security:  # noqa: N801 - MindSpore's C++ module has a submodule of this n
 
 TensorPy = Tensor  # the name of the class since 2.7
 
-__all__ = ["MetaTensor", "Tensor", "TensorPy", "disable_multi_thread", "security", "typing"]
+__all__ = ["MetaTensor", "ParamInfo", "Tensor", "TensorPy", "disable_multi_thread", "security", "typing"]
 
 
 def _empty_instance(size, dtype=None, device=None):

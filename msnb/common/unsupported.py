@@ -42,9 +42,6 @@ USED_BY_FEW_LINES: dict[str, dict[str, str]] = {
         "ops": "Receive Send",
         "ops.communication": "set_comm_ops_inplace",
     },
-    "{name} is a record of a Parameter in MindSpore's C++; a Parameter's own attributes say this": {
-        "_c_expression": "ParamInfo",
-    },
     "{name} is a class above Cell in MindSpore's C++; derive from mindspore.nn.Cell": {"_c_expression": "Cell_"},
     "{name} frees memory; mindspore.runtime.empty_cache is there": {"_c_expression": "_ms_memory_recycle"},
     "{name} moves blocks of a cache of keys and values; indexing a Tensor and ops.move_to do so": {
@@ -321,9 +318,6 @@ ABSENT: dict[str, dict[str, str]] = {
     "np.from_dlpack(x), torch.from_dlpack(x) and their like read a Tensor as it is": {"Tensor": "to_dlpack"},
     "Tensor(np.from_dlpack(y)) reads what another library holds": {"Tensor": "from_dlpack"},
     "x.asnumpy() brings the values to the host, and np.save writes them": {"Tensor": "offload offload_file_path"},
-    "a Parameter's own attributes say this: name, requires_grad, layerwise_parallel and their like": {
-        "Tensor": "param_info",
-    },
     "Cell.to_float and amp.auto_mixed_precision choose the precision of a network": {
         "Tensor": "set_cast_dtype",
         "nn.Cell": "get_mixed_precision_type set_mixed_precision_type",

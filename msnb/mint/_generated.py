@@ -125,7 +125,7 @@ def _class_by_letters():
     the letters agree."""
     classes = [*list_refused(), *FUNCTIONS, *_CLASSES, *(name for name in REGISTRY if not name.startswith("_"))]
     by_function = {_letters_of(function): name for name, function in _functions_of_ext().items()}
-    return by_function | {_letters_of(name): name for name in classes}
+    return {"shardidentity": "AShardIdentity"} | by_function | {_letters_of(name): name for name in classes}
 
 
 @functools.cache

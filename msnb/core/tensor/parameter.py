@@ -22,6 +22,7 @@ from msnb.core.compat.jax_private import argument_signature, copy_array, drop_we
 from msnb.core.state import deferred_errors, trace_state
 from msnb.core.tensor.conversion import to_array
 from msnb.core.tensor.meta_tensor import MetaTensor
+from msnb.core.tensor.param_info import ParamInfo
 from msnb.core.tensor.tensor import Tensor
 
 _thread = trace_state.thread
@@ -385,6 +386,15 @@ class Parameter(Tensor):
         log.unused("Parameter.init_data", "a Parameter is always whole", set_sliced=set_sliced)
         return self
 
+    @property
+    def param_info(self) -> ParamInfo:
+        """The record of settings, such as `requires_grad`; a record that is assigned is written to this Parameter."""
+        return ParamInfo(self)
+
+    @param_info.setter
+    def param_info(self, value: ParamInfo) -> None:
+        value.write_to(self)
+
     def clone(self, init: Any = "same") -> "Parameter":
         """Return a new Parameter of the same name and properties.
 
@@ -429,7 +439,7 @@ class Parameter(Tensor):
         raise RuntimeError("set_cast_dtype() is not available; use Cell.to_float() to compute in another precision.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = {k: v for k, v in self.__dict__.items() if k != "key"}
+        state = {k: v for k, v in self.__dict__.items() if k not in ("key", "_param_info")}
         return _parameter_from_pickle, (self.asnumpy(), self._name, self._requires_grad, self.layerwise_parallel, state)
 
     def __copy__(self) -> "Parameter":
@@ -437,7 +447,7 @@ class Parameter(Tensor):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Parameter":
         memo[id(self)] = clone = self.clone()
-        clone.__dict__.update({k: v for k, v in self.__dict__.items() if k != "key"})
+        clone.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("key", "_param_info")})
         return clone
 
 

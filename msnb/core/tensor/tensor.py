@@ -65,6 +65,7 @@ class Tensor(Boxed):
 
     __slots__ = ("_array", "_node", "_whole", "__weakref__", "__dict__")  # `_whole` is set only for views, see `core.tensor.views`
     _mime_ = display_hooks.mime
+    param_info: Any = None  # a Parameter has a record
 
     if TYPE_CHECKING:  # slots, and attributes that operators attach to the class
         _array: Any

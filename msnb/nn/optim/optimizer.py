@@ -156,6 +156,10 @@ class Optimizer(Cell):
         self._target = str(context.get_context("device_target"))
         self._check_parallel_mode()
 
+    @property
+    def _parameters(self) -> ParameterTuple:
+        return self.parameters  # optimizers of libraries read it by MindSpore 2's name
+
     def _store_learning_rates(self, learning_rate, groups, members):
         """Store the learning rate, or one learning rate per Parameter for the groups `members`."""
         rates = [learning_rate] + [group.lr for group in groups if group.lr is not None]

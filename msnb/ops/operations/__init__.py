@@ -1,5 +1,7 @@
 """The classes of all operators, `mindspore.ops.operations`."""
 
+import importlib
+import pkgutil
 from typing import Any
 
 from msnb.common.missing import asked
@@ -9,9 +11,12 @@ from msnb.ops._refused_operators import refused_operator
 
 _PUBLIC = {name: op.primitive for name, op in REGISTRY.items() if not name.startswith("_")}
 globals().update(_PUBLIC)
+_MODULES = {module.name for module in pkgutil.iter_modules(__path__)}  # MindSpore loads them all
 __all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")  # lazy: these modules import this one
     operator = None if f"ops.operations.{name}" in RAISES else refused_operator(name)
     return asked(__name__, name) if operator is None else operator
