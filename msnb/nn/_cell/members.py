@@ -15,7 +15,7 @@ _epoch = trace_state.epoch
 class Members(OrderedDict[str, Any]):
     """Parameters or sub-Cells of a Cell. An assignment to an entry also sets the attribute of the Cell.
 
-    Libraries replace sub-Cells by ``cell._cells[name] = other``, as in mindcv/utils/amp.py:64. Attributes of msnb's Cells
+    Libraries replace sub-Cells by ``cell._cells[name] = other``, as in mindcv/utils/amp.py:64. Attributes of a Cell
     are in their `__dict__`, where Python finds them fastest.
 
     Args:
