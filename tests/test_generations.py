@@ -341,6 +341,23 @@ def test_recurrent_layers_of_mindspore_2_show_their_dropout(in_second, cls):
     assert repr(getattr(ms2.nn, cls)(2, 3)) == f"{cls}(\n  (dropout_op): Dropout(p=0.0)\n)"
 
 
+def test_adam_stores_the_powers_of_its_betas_in_the_shape_of_the_generation(in_second):
+    for nn_, shape in ((ms.nn, (1,)), (ms2.nn, ())):
+        weight = ms.Parameter(Tensor([1.0], ms.float32), name="weight")
+        adam = nn_.Adam([weight])
+        adam((Tensor([1.0], ms.float32),))
+        np.testing.assert_allclose(weight.asnumpy(), [0.999], rtol=1e-6)
+        assert adam.beta1_power.shape == adam.beta2_power.shape == shape
+        assert nn_.LazyAdam([weight]).beta1_power.shape == (1,)
+        ms.load_param_into_net(adam, {"beta1_power": ms.Parameter(Tensor([0.5], ms.float32), name="beta1_power")})
+        assert adam.beta1_power.shape == shape and float(adam.beta1_power.asnumpy().sum()) == 0.5
+
+
+def test_dropout_shows_its_probability_as_given(in_second):
+    assert repr(ms2.nn.Dropout(p=1 / 110)) == "Dropout(p=0.00909090909090909)"
+    assert ms2.nn.Dropout(p=0.3).p == 0.3
+
+
 def test_a_meaning_of_generation_2_has_the_name_of_one_of_r1_1():
     for module, name in api_generations.AT:
         assert hasattr(importlib.import_module(module), name), f"{module} has no {name} that MindSpore 2 could replace"

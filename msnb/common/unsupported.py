@@ -296,7 +296,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "dataset.vision": "not_random",
     },
     "nn.CosineSimilarity is the metric; ops.cosine_similarity computes it": {"nn.layer": "CosineSimilarity"},
-    "it joins the gradients of an optimizer on an Ascend; XLA fuses the updates": {"nn.Optimizer": "flatten_gradients"},
     "it belongs to MindSpore's Primitives in C++; set_prim_instance_name, add_prim_attr and attrs are there": {
         "ops.Primitive": "add_attr del_attr get_attr_dict get_user_data place set_const_input_indexes set_const_prim "
         "set_hook_fn set_inplace_prim set_prim_type set_signatures set_user_data",

@@ -27,6 +27,7 @@ from msnb.core.transforms.recompute import report_ignored_settings
 from msnb.nn._cell import hooks
 from msnb.nn._cell.call import CallMixin
 from msnb.nn._cell.conversion import check_device, convert_parameters, fill_with_zeros, read_target
+from msnb.nn._cell.members import Members
 from msnb.nn._cell.state_dict import StateDictMixin
 
 if TYPE_CHECKING:  # used in annotations only
@@ -78,8 +79,8 @@ class Cell(CallMixin, StateDictMixin):
         def get_sub_cell(self, target: str) -> "Cell": ...
 
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
-        _set(self, "_params", OrderedDict())
-        _set(self, "_cells", OrderedDict())
+        _set(self, "_params", Members(self))
+        _set(self, "_cells", Members(self))
         values = self.__dict__
         values.update(
             _programs=None,
@@ -123,6 +124,8 @@ class Cell(CallMixin, StateDictMixin):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        for table in ("_params", "_cells"):
+            self.__dict__[table] = Members(self, state[table])
         for value in state.values():
             register_cell_tensor(value)
         self.__dict__["_programs"] = None

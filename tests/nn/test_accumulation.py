@@ -64,6 +64,13 @@ def test_its_operation_adds_a_share():
     assert accumulated is weight
 
 
+def test_accumulated_gradients_are_named_after_the_parameters_of_the_optimizer():
+    accumulate = boost.GradientAccumulation(2, nn.SGD(network().trainable_params(), 0.1))
+    assert {"grad_accumulation.optimizer.weight", "grad_accumulation.optimizer.bias"} < {
+        p.name for p in accumulate.get_parameters()
+    }
+
+
 @pytest.mark.parametrize("steps", [0, -1])
 def test_no_step_is_too_few(steps):
     with pytest.raises(ValueError, match="max_accumulation_step"):

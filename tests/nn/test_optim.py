@@ -494,3 +494,31 @@ def test_an_optimizer_of_a_library_walks_its_lists_from_the_end(mode):
     p = parameters(v=[1.0], w=[2.0])
     Own(0.1, p)(grads([0.5], [0.25]))
     assert [x.asnumpy().tolist() for x in p] == [[0.5], [1.75]]
+
+
+@BOTH_MODES
+def test_an_optimizer_of_a_library_clones_its_parameters_and_prepares_its_gradients(mode):
+    class Own(nn.Optimizer):
+        def __init__(self, params):
+            super().__init__(0.5, params)
+            self.sums = self._parameters.clone(prefix="sum", init="zeros")
+
+        def construct(self, gradients):
+            gradients = self._grad_sparse_indices_deduplicate(self.flatten_gradients(gradients))
+            self.map_(ms.ops.assign_add, self.sums, gradients)
+            return self.map_(ms.ops.assign_sub, self._parameters, self.sums)
+
+        @nn.Optimizer.target.setter
+        def target(self, value):
+            self._set_base_target(value)
+
+    context.set_context(mode=mode)
+    p = parameters(v=[1.0], w=[2.0])
+    optimizer = Own(p)
+    for _ in range(2):
+        optimizer(grads([0.5], [0.25]))
+    assert [x.asnumpy().tolist() for x in p] == [[-0.5], [1.25]]
+    assert [x.name for x in optimizer.sums] == ["sum.v", "sum.w"]
+    optimizer.target = "CPU"
+    with pytest.raises(ValueError, match="GPU"):
+        optimizer.target = "GPU"

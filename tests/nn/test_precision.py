@@ -92,6 +92,27 @@ def test_the_cell_that_computes_says_in_which_precision(mode):
     assert [t.dtype for t in net(ones())] == [ms.float32, ms.float16]
 
 
+class Mixed(nn.Cell):
+    """A float32 layer between two Cells of a lower precision, as mixed precision leaves LayerNorm."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.dense, self.inner = nn.LayerNorm((2,)), nn.Dense(2, 3), Inner()
+
+    def construct(self, x):
+        x = self.norm(x)
+        return x, self.dense(x), self.inner(ops.cast(x, ms.float64)), self.inner(ops.cast(x, ms.int32))
+
+
+@BOTH_MODES
+@pytest.mark.parametrize("low", [ms.float16, ms.bfloat16], ids=str)
+def test_a_cell_casts_inputs_that_another_precision_computed(low, mode):
+    context.set_context(mode=mode)
+    net = Mixed().to_float(low)
+    net.norm.to_float(ms.float32)
+    assert [t.dtype for t in net(ones())] == [ms.float32, low, low, ms.int32]
+
+
 class Names(nn.Cell):
     def __init__(self):
         super().__init__()

@@ -174,7 +174,8 @@ class CallMixin(CellTree):
 
     def _run_with_precision_and_hooks(self, args, kwargs):
         """Run `construct` with mixed precision, hooks and custom gradients."""
-        if self._compute is not _thread.compute_dtype:
+        # A Cell inside one of the same precision casts its inputs, too: a third one may have computed them in another.
+        if self._compute is not None or _thread.compute_dtype is not None:
             return self._run_with_cast_inputs(args, kwargs)
         return self._run_hooks_and_construct(args, kwargs)
 

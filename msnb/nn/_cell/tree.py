@@ -63,7 +63,6 @@ class CellTree:
         elif isinstance(value, CellTree):
             _remove_attribute(self, name)
             cells[name] = value
-            values[name] = value
             _name_child(self, name, value)
         elif isinstance(value, ParameterTuple):
             _remove_attribute(self, name)
@@ -138,8 +137,6 @@ class CellTree:
         if param is not None and param.name == "Parameter":
             param.name = param_name
         self._params[param_name] = param
-        self.__dict__[param_name] = param
-        _epoch.bump()
 
     def insert_child_to_cell(self, child_name: str, child_cell: "CellTree | None") -> None:
         """Add a sub-Cell under a name.
@@ -165,10 +162,8 @@ class CellTree:
                 f"For 'insert_child_to_cell', 'child_cell' should be a Cell, but got {describe(child_cell)}."
             )
         self._cells[child_name] = child_cell
-        self.__dict__[child_name] = child_cell
         if child_cell is not None:
             child_cell.__dict__["_attr_name"] = child_name
-        _epoch.bump()
 
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
         """Set the name of every Parameter to `prefix` followed by its path in this Cell. An empty `prefix` changes
@@ -316,7 +311,6 @@ class CellTree:
 def _assign_parameter(cell, name, value):
     if value is None:
         cell._params[name] = None
-        cell.__dict__[name] = None
     elif isinstance(value, (Tensor, int, float)) and not isinstance(value, bool):
         cell._params[name].set_data(value if isinstance(value, Tensor) else Tensor(value, cell._params[name].dtype))
     else:

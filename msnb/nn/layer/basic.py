@@ -201,6 +201,7 @@ class Dropout(Cell):
     ) -> None:
         super().__init__()
         self.keep_prob: float = keep_prob if p is None else 1.0 - p
+        self.p: float | None = p
         self.dropout: P.Dropout = P.Dropout(self.keep_prob)
 
     @property
@@ -218,7 +219,9 @@ class Dropout(Cell):
 
     def extend_repr(self) -> str:
         """Return the probability for `repr`."""
-        return f"keep_prob={self.keep_prob}" if api_generations.shared == 1 else f"p={round(1 - self.keep_prob, 12)}"
+        if api_generations.shared == 1:
+            return f"keep_prob={self.keep_prob}"
+        return f"p={round(1 - self.keep_prob, 12) if self.p is None else self.p}"
 
 
 class Identity(Cell):

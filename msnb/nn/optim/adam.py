@@ -8,6 +8,7 @@ from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, OneOf, checked
 from msnb.core.eager.tape import dense
+from msnb.core.operator.api_generations import current_generation
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import Fraction, PositiveFloat, PositiveNumber
@@ -26,6 +27,7 @@ class AdamBase(DeclaredOptimizer):
 
     _sparse = P.FusedSparseAdam
     _remark = None  # message logged once per class
+    _has_scalar_powers = False  # True: MindSpore 2 stores beta1_power and beta2_power with shape ()
 
     @checked
     def __init__(
@@ -44,8 +46,9 @@ class AdamBase(DeclaredOptimizer):
         if self._remark is not None:
             log.once(self._remark)
         self.beta1, self.beta2, self.eps = (Tensor(number, mstype.float32) for number in (beta1, beta2, eps))
+        shape = () if self._has_scalar_powers and current_generation() == 2 else (1,)
         for power in ("beta1_power", "beta2_power"):
-            setattr(self, power, Parameter(np.ones(1, np.float32), name=power))
+            setattr(self, power, Parameter(np.ones(shape, np.float32), name=power))
         self._declare_state(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"))
         self.use_locking: Bool = use_locking
         self.use_nesterov: Bool = use_nesterov
@@ -111,6 +114,7 @@ class Adam(AdamBase):
     """
 
     _has_target = True
+    _has_scalar_powers = True
 
     @checked
     def __init__(

@@ -136,6 +136,7 @@ class Optimizer(Cell):
         self.dynamic_weight_decay: bool = any(isinstance(decay, Cell) for decay in decays)
         self._store_learning_rates(learning_rate, groups, members)
         self.parameters: ParameterTuple = ParameterTuple([param for param, _ in rows] if self.is_group else trained)
+        self._parameters: ParameterTuple = self.parameters  # MindSpore 2's optimizers of libraries read this name
         self.param_length: int = len(self.parameters)
         self.loss_scale: PositiveNumber = loss_scale
         self.need_scale: bool = loss_scale != 1.0
@@ -234,6 +235,15 @@ class Optimizer(Cell):
                 f"'{self.cls_name}' updates its Parameters where they are; 'target' belongs to the "
                 f"optimizers for sparse gradients: Adam, LazyAdam, FTRL and ProximalAdagrad."
             )
+        self._set_base_target(value)
+
+    def _set_base_target(self, value):  # mindcv/optim/adan.py:228 and others call it in a setter of their own
+        """Set `target` of an optimizer that has one.
+
+        Raises:
+            TypeError: If `value` is no string.
+            ValueError: If it names no device, or another device than the CPU while the device target is CPU.
+        """
         value = check(_DEVICE, value, "target", self.cls_name)
         if self._target == "CPU" != value:
             raise ValueError(f"For '{self.cls_name}', 'target' cannot be '{value}' while the device target is 'CPU'.")
@@ -387,6 +397,21 @@ class Optimizer(Cell):
             return gradients
         rows = zip(self.grad_centralization_flags, gradients, strict=True)
         return tuple(centralize(gradient) if applies else gradient for applies, gradient in rows)
+
+    def flatten_gradients(self, gradients: Gradients) -> Gradients:
+        """Return the gradients unchanged: XLA fuses the updates of Parameters without a joined array.
+
+        Args:
+            gradients (tuple[Tensor]): One per Parameter.
+
+        Returns:
+            tuple[Tensor], `gradients`.
+        """
+        return gradients
+
+    def _grad_sparse_indices_deduplicate(self, gradients):  # mindcv/optim/adan.py:210 calls it
+        """Return the gradients unchanged: rows with equal indices are summed where a sparse gradient is applied."""
+        return gradients
 
     def scale_grad(self, gradients: Gradients) -> Gradients:
         """Return gradients divided by `loss_scale`.

@@ -64,8 +64,8 @@ class GradientAccumulation(Cell):
         self, max_accumulation_step: PositiveInt, optimizer: Annotated[Optimizer, Instance(Optimizer)]
     ) -> None:
         super().__init__()
+        self.optimizer: Optimizer = optimizer  # first, since it prefixes the names that the accumulated gradients get
         self.weights, sums = optimizer.parameters, optimizer.parameters.clone("grad_accumulation", "zeros")
-        self.optimizer: Optimizer = optimizer
         self._grad_accumulation = sums  # derived classes of users read these attributes
         self._max_accumulation_step: int = max_accumulation_step
         self._accumulation_step: Parameter = Parameter(np.zeros((), np.int32), "accumulation_step")
