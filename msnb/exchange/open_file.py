@@ -80,10 +80,7 @@ def weights_in(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     if _get_file_ending(path) == _INDEX:
         return shards.read(path, weights_in)
     ending = weight_files.recognise(path) if os.path.isfile(path) else ""
-    if not ending:
-        path, module = _select_reader(path, WEIGHT_READERS)
-        return module.read(path)
-    return import_module(WEIGHT_READERS[ending]).read(path)  # lazy: other formats are not needed
+    return _select_reader(path, WEIGHT_READERS, ending)[1].read(path)
 
 
 def holds_weights(path: str | os.PathLike[str]) -> bool:
@@ -96,13 +93,14 @@ def _get_file_ending(path):
     return _INDEX if name.endswith(_INDEX) else os.path.splitext(name)[1]
 
 
-def _select_reader(path, readers):
-    """Return the path as a str and the module that reads such a file."""
+def _select_reader(path, readers, ending=""):
+    """Return the path as a str and the module that reads such a file. The name has the ending if none is passed."""
     path = os.fspath(path)
-    if _get_file_ending(path) not in readers:
+    ending = ending or _get_file_ending(path)
+    if ending not in readers:
         raise ValueError(
             f"msnb opens files whose names end in {', '.join([*READERS, *WEIGHT_READERS, _INDEX])}, but got {path!r}."
         )
     if not os.path.isfile(path):
         raise FileNotFoundError(f"The file {path!r} does not exist.")
-    return path, import_module(readers[_get_file_ending(path)])  # lazy: other formats are not needed
+    return path, import_module(readers[ending])  # lazy: other formats are not needed
