@@ -1,5 +1,5 @@
 """Open a file and return its graph, a Cell of the graph, or its stored values. The file name's ending selects the
-reader.
+reader, and for stored values also the content.
 """
 
 import os
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from msnb.formats import shards, weight_files
 from msnb.ir.anf import FuncGraph
 
 # Ending -> the module whose `look(path)` returns the graph. It is imported when such a file is opened.
@@ -22,6 +23,7 @@ WEIGHT_READERS: dict[str, str] = {
     ".npz": "msnb.formats.npz",
     **dict.fromkeys((".pt", ".pth", ".bin"), "msnb.formats.torch_file"),
 }
+_INDEX = ".index.json"  # lists files of weights, see `formats.shards`
 
 
 def graph_in(path: str | os.PathLike[str]) -> FuncGraph:
@@ -58,6 +60,9 @@ def weights_in(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     """Return the values in a weight file by name. Arrays are views of the memory-mapped file, so unused ones are not
     read.
 
+    The content selects the reader where it is known; otherwise the ending does. An index of several files,
+    ``.index.json``, gives the arrays of all.
+
     Args:
         path (str): The file.
 
@@ -65,29 +70,37 @@ def weights_in(path: str | os.PathLike[str]) -> Mapping[str, Any]:
         Mapping from names to arrays or strings.
 
     Raises:
-        ValueError: If the ending is unknown, or the file is encrypted or damaged.
+        ValueError: If the kind of file is unknown, or it is encrypted or damaged.
         FileNotFoundError: If there is no such file.
     """
-    path, module = _select_reader(path, WEIGHT_READERS)
-    return module.read(path)
+    path = os.fspath(path)
+    if os.path.isdir(path):
+        names = sorted(name for name in os.listdir(path) if holds_weights(name))
+        raise ValueError(f"{path!r} is a folder. Pass a file of weights in it: {', '.join(names) or 'it has none'}.")
+    if _get_file_ending(path) == _INDEX:
+        return shards.read(path, weights_in)
+    ending = weight_files.recognise(path) if os.path.isfile(path) else ""
+    return _select_reader(path, WEIGHT_READERS, ending)[1].read(path)
 
 
 def holds_weights(path: str | os.PathLike[str]) -> bool:
     """Return True if a file of this name stores values and no graph."""
-    return _get_file_ending(path) in WEIGHT_READERS
+    return _get_file_ending(path) in (*WEIGHT_READERS, _INDEX)
 
 
 def _get_file_ending(path):
-    return os.path.splitext(os.fspath(path))[1].lower()
+    name = os.fspath(path).lower()
+    return _INDEX if name.endswith(_INDEX) else os.path.splitext(name)[1]
 
 
-def _select_reader(path, readers):
-    """Return the path as a str and the module that reads such a file."""
+def _select_reader(path, readers, ending=""):
+    """Return the path as a str and the module that reads such a file. The name has the ending if none is passed."""
     path = os.fspath(path)
-    if _get_file_ending(path) not in readers:
+    ending = ending or _get_file_ending(path)
+    if ending not in readers:
         raise ValueError(
-            f"A file whose name ends in {', '.join(READERS | WEIGHT_READERS)} can be looked at, but got {path!r}."
+            f"msnb opens files whose names end in {', '.join([*READERS, *WEIGHT_READERS, _INDEX])}, but got {path!r}."
         )
     if not os.path.isfile(path):
         raise FileNotFoundError(f"The file {path!r} does not exist.")
-    return path, import_module(readers[_get_file_ending(path)])  # lazy: other formats are not needed
+    return path, import_module(readers[ending])  # lazy: other formats are not needed

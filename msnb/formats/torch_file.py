@@ -35,7 +35,7 @@ _DTYPES = {
     "complex128": np.complex128, "float8_e4m3fn": ml_dtypes.float8_e4m3fn, "float8_e5m2": ml_dtypes.float8_e5m2,
 }  # fmt: skip
 _MAGIC = (0x1950A86A20F9469CFC6C).to_bytes(10, "little")
-_OLD_START = b"\x80\x02\x8a\x0a" + _MAGIC
+OLD_START = b"\x80\x02\x8a\x0a" + _MAGIC
 _LARGEST_EXPANDED = 1 << 28  # elements of a tensor that repeats the elements of its storage
 _DEEPEST = 64  # levels of nested containers
 _PUSHED = frozenset(
@@ -128,10 +128,17 @@ _GLOBALS: dict[tuple[str, str], Callable[..., Any] | None] = {
     # values of trainings, which are no weights
     ("torch", "device"): _ignore,
     ("argparse", "Namespace"): _ignore,
+    ("collections", "Counter"): _ignore,
     ("numpy", "dtype"): _ignore,
     ("numpy.core.multiarray", "scalar"): _ignore,
     ("numpy._core.multiarray", "scalar"): _ignore,
+    ("numpy.core.multiarray", "_reconstruct"): _ignore,
+    ("numpy._core.multiarray", "_reconstruct"): _ignore,
+    ("numpy", "ndarray"): None,
     ("_codecs", "encode"): _ignore,
+    **{(module, "set"): _ignore for module in ("builtins", "__builtin__")},
+    **{("pathlib", kind): _ignore for kind in ("PosixPath", "PurePosixPath", "WindowsPath", "PureWindowsPath")},
+    **{("pathlib._local", kind): _ignore for kind in ("PosixPath", "PurePosixPath", "WindowsPath", "PureWindowsPath")},
     **{("torch", name): None for name in _DTYPES},
     ("torch.storage", "UntypedStorage"): None,
 }
@@ -218,7 +225,7 @@ def _get_member(archive, info, data):
 
 
 def _read_old(data):
-    if bytes(data[: len(_OLD_START)]) != _OLD_START:
+    if bytes(data[: len(OLD_START)]) != OLD_START:
         raise BadFileError("it starts neither as a zip archive nor with the magic number of torch.save")
     stream = _Stream(data)
     storages: dict[str, _Storage] = {}

@@ -122,6 +122,7 @@ def _find_weights(name, source):
     folders = [folder for folder in (source, os.environ.get("MSNB_WEIGHTS")) if folder]
     for folder in map(Path, folders):
         files = [path for path in sorted(folder.glob(f"{name}*")) if _is_named(path, name)]
+        files = files or sorted((folder / name).glob("*.index.json"))
         files = files or [path for path in sorted((folder / name).glob("*")) if path.suffix.lower() in _ENDINGS]
         if len(files) > 1:
             raise ValueError(

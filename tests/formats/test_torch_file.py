@@ -1,104 +1,21 @@
 """Files of PyTorch: both formats, written here opcode by opcode, and pickles that try to run code."""
 
 import pickle
-import struct
+import sys
 import zipfile
+from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from torch_files import STATE, STORAGES, VALUES, Call, Global, check, dump, tensor, write_old, write_zip
+
 from msnb.formats import torch_file
 from msnb.formats.text_files import BadFileError
-
-VALUES = np.arange(12, dtype=np.float32)
-
-
-class _Storage:
-    """Stands for a storage in the pickles of `write`."""
-
-    def __init__(self, kind, key, count):
-        self.identity = ("storage", _Global("torch", kind), key, "cpu", count)
-
-
-class _Global:
-    def __init__(self, module, name):
-        self.module, self.name = module, name
-
-
-class _Call:
-    def __init__(self, function, *args):
-        self.function, self.args = function, args
-
-
-def dump(value):
-    """Return the pickle of a value without importing torch: `_Global`, `_Call` and `_Storage` become opcodes."""
-
-    def encode(value):
-        if isinstance(value, _Storage):
-            return encode(value.identity) + b"Q"
-        if isinstance(value, _Global):
-            return f"c{value.module}\n{value.name}\n".encode()
-        if isinstance(value, _Call):
-            return encode(value.function) + encode(value.args) + b"R"
-        if isinstance(value, tuple):
-            return b"(" + b"".join(map(encode, value)) + b"t"
-        if isinstance(value, dict):
-            return b"}(" + b"".join(encode(item) for pair in value.items() for item in pair) + b"u"
-        return pickle.dumps(value, 2)[2:-1].replace(b"q\x00", b"")
-
-    return b"\x80\x02" + encode(value) + b"."
-
-
-def tensor(key, count, offset, shape, strides, kind="FloatStorage"):
-    rebuild = _Global("torch._utils", "_rebuild_tensor_v2")
-    return _Call(
-        rebuild, _Storage(kind, key, count), offset, shape, strides, False, _Call(_Global("collections", "OrderedDict"))
-    )
-
-
-def write_zip(path, value, storages, compression=zipfile.ZIP_STORED, byteorder=b"little"):
-    with zipfile.ZipFile(path, "w", compression) as archive:
-        archive.writestr("archive/data.pkl", dump(value) if not isinstance(value, bytes) else value)
-        archive.writestr("archive/byteorder", byteorder)
-        for key, array in storages.items():
-            archive.writestr(f"archive/data/{key}", array.tobytes())
-
-
-def write_old(path, value, storages):
-    with open(path, "wb") as file:
-        for item in (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}):
-            file.write(pickle.dumps(item, 2))
-        file.write(dump(value))
-        file.write(pickle.dumps(sorted(storages), 2))
-        for key in sorted(storages):
-            file.write(struct.pack("<q", storages[key].size) + storages[key].tobytes())
-
-
-STATE = {
-    "a": tensor("0", 12, 0, (3, 4), (4, 1)),
-    "shared.t": tensor("0", 12, 0, (4, 3), (1, 4)),
-    "shared.part": tensor("0", 12, 5, (2, 2), (4, 2)),
-    "b": tensor("1", 3, 0, (3,), (1,), "BFloat16Storage"),
-    "scalar": tensor("2", 1, 0, (), (), "LongStorage"),
-    "expanded": tensor("2", 1, 0, (2, 3), (0, 0), "LongStorage"),
-}
-STORAGES = {"0": VALUES, "1": np.array([1, 2.5, -3], ml_dtypes.bfloat16), "2": np.array([7])}
-
-
-def check(read):
-    matrix = VALUES.reshape(3, 4)
-    assert list(read) == list(STATE)
-    np.testing.assert_array_equal(read["a"], matrix)
-    np.testing.assert_array_equal(read["shared.t"], matrix.T)
-    np.testing.assert_array_equal(read["shared.part"], [[5, 7], [9, 11]])
-    assert read["b"].dtype == ml_dtypes.bfloat16
-    np.testing.assert_array_equal(read["b"].astype(np.float32), [1, 2.5, -3])
-    assert read["scalar"].shape == () and read["scalar"] == 7
-    np.testing.assert_array_equal(read["expanded"], np.full((2, 3), 7))
-    assert np.shares_memory(read["a"], read["shared.t"])
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
@@ -237,6 +154,23 @@ def test_changed_files_of_pickles(tmp_path_factory, at, inserted):
         torch_file.read(path)
     except BadFileError:
         pass
+
+
+NUMPY = Call(Global("numpy._core.multiarray", "_reconstruct"), Global("numpy", "ndarray"), (0,), b"b")
+UNUSED = {
+    "set": Call(Global("__builtin__", "set"), [1, 2]),
+    "counter": Call(Global("collections", "Counter"), {3: 1}),
+    "path": Call(Global("pathlib", "PosixPath"), ("a", "b")),
+    "numpy array": NUMPY,
+    "options": Call(Global("argparse", "Namespace")),
+    "device": Call(Global("torch", "device"), "cpu"),
+}
+
+
+@pytest.mark.parametrize("name", UNUSED)
+def test_values_of_a_training_are_no_weights(tmp_path, name):
+    write_zip(tmp_path / "x.pt", {"state_dict": {"a": STATE["a"]}, "epoch": 3, name: UNUSED[name]}, STORAGES)
+    assert list(torch_file.read(tmp_path / "x.pt")) == ["a"]
 
 
 def test_a_module_and_a_program_are_refused_with_advice(tmp_path):

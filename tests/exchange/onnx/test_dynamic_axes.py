@@ -159,6 +159,35 @@ def test_attributes_without_effect_are_known(tmp_path, monkeypatch):
     assert net(Tensor(random(3, 2))).shape == (3, 1) and not messages
 
 
+def test_attributes_with_their_default_are_known(tmp_path, monkeypatch):
+    """Exporters write attributes that have no effect in the mode of their operator."""
+    require_onnx()
+    from onnx import helper
+
+    messages = []
+    monkeypatch.setattr(log, "once", messages.append)
+    nodes = [
+        helper.make_node("MaxPool", ["x"], ["p"], kernel_shape=[2, 2], storage_order=0),
+        helper.make_node(
+            "Resize",
+            ["p", "", "twice"],
+            ["r"],
+            mode="linear",
+            extrapolation_value=0.0,
+            keep_aspect_ratio_policy="stretch",
+        ),
+        helper.make_node("Concat", ["r"], ["c"], axis=1),
+        helper.make_node("LayerNormalization", ["c", "scale"], ["y"], stash_type=1),
+    ]
+    weights = constants(helper, twice=np.array([1, 1, 2, 2], np.float32), scale=np.ones(6, np.float32))
+    path = write(tmp_path / "x.onnx", nodes, {"x": [1, 2, 4, 4]}, weights)
+    check(path, "GRAPH", random(1, 2, 4, 4))
+    assert not messages
+    nodes[3] = helper.make_node("LayerNormalization", ["c", "scale"], ["y"], stash_type=10)
+    read.load_onnx(write(tmp_path / "x.onnx", nodes, {"x": [1, 2, 4, 4]}, weights))
+    assert len(messages) == 1 and "'stash_type'" in messages[0]
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_branch_that_does_not_fit_gives_nan(mode, tmp_path, monkeypatch):
     """Branches for inputs of 8 and of 32 features, as a model for two sampling rates has them."""
@@ -242,3 +271,37 @@ def test_a_cell_has_the_texts_of_its_file(tmp_path):
     helper.set_model_props(model, {"character": "北\n京", "unit": ""})
     onnx.save(model, path)
     assert read.load_onnx(path).metadata == {"character": "北\n京", "unit": ""}
+
+
+def lines_of_text(helper, height):
+    """Collapse the height of a picture, `height`, by a fixed reshape."""
+    weights = constants(helper, target=np.array([0, 3, -1]), axes=np.array([0]), flat=np.array([0, 3 * height, -1]))
+    nodes = [
+        helper.make_node("Reshape", ["x", "flat"], ["rows"]),
+        helper.make_node("Reshape", ["rows", "target"], ["y"]),
+    ]
+    return nodes, {"x": ["N", 3, "H", "W"]}, weights
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_height_that_the_weights_imply_is_tried(mode, tmp_path):
+    require_onnx()
+    from onnx import helper
+
+    nodes, inputs, weights = lines_of_text(helper, 48)
+    check(write(tmp_path / "x.onnx", nodes, inputs, weights), mode, random(2, 3, 48, 10))
+
+
+def test_shapes_are_asked_for_where_no_length_fits(tmp_path):
+    require_onnx()
+    from onnx import helper
+
+    nodes, inputs, weights = lines_of_text(helper, 41)
+    nodes[0] = helper.make_node("MatMul", ["x", "wide"], ["rows"])
+    nodes[1] = helper.make_node("Relu", ["rows"], ["y"])
+    path = write(tmp_path / "x.onnx", nodes, inputs, weights + constants(helper, wide=random(41, 2)))
+    with pytest.raises(ValueError, match=r"load_onnx\(path, shapes=\{'x': \(64, 3, 64, 64\)\}\)"):
+        read.load_onnx(path)
+    x = random(2, 3, 5, 41)
+    result = read.load_onnx(path, shapes={"x": x.shape})(Tensor(x)).asnumpy()
+    np.testing.assert_allclose(result, run(onnx.load(path), x)[0], rtol=1e-5, atol=1e-5)

@@ -34,7 +34,7 @@ from .cell import OnnxCell
 from .reader import Reader, Stop
 from .shared import Shared
 from .subgraph_weights import lift_weights
-from .values import HANDLERS, NeedsValue, Ref, UnsupportedOperator, type_of
+from .values import HANDLERS, InconsistentModel, NeedsValue, Ref, UnsupportedOperator, type_of
 
 __all__ = [
     "HANDLERS",
@@ -54,7 +54,11 @@ _TRIAL_LENGTHS = (
     2,
     8,
     32,
+    48,
+    64,
     224,
+    320,
+    512,
 )  # lengths to try for open axes; the first one is used with which the model can be read
 _MIN_OPSET = 7
 
@@ -111,8 +115,9 @@ def _build_graph_by_trial_lengths(model, folder, shapes):
     for name in shapes:
         if name not in input_names:
             raise ValueError(f"The model has no input '{name}'; it takes {', '.join(input_names) or 'none'}.")
-    error = None
-    for length, needs_all_branches in [(n, True) for n in _TRIAL_LENGTHS] + [(n, False) for n in _TRIAL_LENGTHS]:
+    error, has_open_axes = None, _has_open_axes(model, shapes)
+    lengths = _TRIAL_LENGTHS if has_open_axes else (1,)
+    for length, needs_all_branches in [(n, True) for n in lengths] + [(n, False) for n in lengths]:
         kinds = input_types(model, shapes, length)
         try:
             return graph_of(model, folder, kinds, needs_all_branches=needs_all_branches)
@@ -124,9 +129,13 @@ def _build_graph_by_trial_lengths(model, folder, shapes):
             raise
         except (ValueError, TypeError, IndexError, ZeroDivisionError) as raised:
             error = error or raised
-            if not needs_all_branches and not _has_open_axes(model, shapes):
-                break
-    raise error
+    if not has_open_axes:
+        raise error
+    example = {name: kind.shape for name, kind in input_types(model, shapes, 64).items()}
+    raise InconsistentModel(
+        f"The model leaves axes open, and cannot be read with the lengths {', '.join(map(str, lengths))}; pass the "
+        f"shapes of your inputs: load_onnx(path, shapes={example}). With length {lengths[0]}: {error}"
+    ) from error
 
 
 def _has_open_axes(model, shapes):

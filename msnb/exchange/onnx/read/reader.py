@@ -22,8 +22,14 @@ _MAX_FOLDED = 1 << 16  # elements of a constant that is computed when the model 
 # small. Exceptions are the operators in `_WIDENING`.
 _MAX_SMALL = 64
 _WIDENING = frozenset(("BroadcastTo", "OneHot", "Pad", "Tile"))
-# Attributes that a handler may leave unread, because they repeat properties of the inputs or have no effect here.
-_IMPLIED = frozenset(("kernel_shape", "hidden_size", "ratio", "saturate", "seed", "sorted", "training_mode"))
+# Attributes that a handler may leave unread, because they repeat properties of the inputs or have no effect here. Some
+# have an effect in one mode of their operator only, in which its handler reads them.
+_IMPLIED = frozenset(
+    "extrapolation_value hidden_size keep_aspect_ratio_policy kernel_shape ratio saturate seed sorted storage_order "
+    "training_mode".split()
+)
+# Defaults of further attributes: exporters write them too.
+_DEFAULTS = {"output_dtype": 0, "precision": 0, "round_mode": "up", "stash_type": 1}
 
 
 class Reader:
@@ -239,7 +245,7 @@ class Reader:
                     node = Node(op, inputs, attrs, message.get("output", []), self.version)
                     results = handler(self, node)
                     for name in attrs.unread_names():
-                        if name not in _IMPLIED:
+                        if name not in _IMPLIED and _DEFAULTS.get(name) != attrs[name]:
                             log.once(
                                 f"load_onnx: msnb does not know the attribute '{name}' of {key}, and leaves it out."
                             )

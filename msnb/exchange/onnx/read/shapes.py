@@ -79,7 +79,8 @@ def _read_unsqueeze(r, node):
 @handles("Concat")
 def _read_concat(r, node):
     inputs = node.inputs
-    return r("Concat", inputs, axis=node.attr("axis", 1)) if len(inputs) > 1 else inputs[0]
+    axis = node.attr("axis", 1)
+    return r("Concat", inputs, axis=axis) if len(inputs) > 1 else inputs[0]
 
 
 @handles("Split")
