@@ -507,6 +507,11 @@ def test_relevance_names_the_node_without_a_rule():
         msnb.attribute(lambda x: ops.exp(x * 2), Tensor(np.ones((2, 3), np.float32)), target=0, method="lrp")
 
 
+def test_relevance_in_training_mode_advises_the_evaluation_mode():
+    with pytest.raises(ValueError, match=r"FusedBatchNormEx.* set_train\(False\) first gives BatchNorm a rule"):
+        msnb.attribute(Normalized().set_train(True), Tensor(IMAGES), target=1, method="lrp")
+
+
 def test_a_branch_without_relevance_may_have_any_operator():
     x = draw(2, 3)
     net = lambda x: x * 2 + 0 * ops.stop_gradient(ops.exp(x))  # noqa: E731

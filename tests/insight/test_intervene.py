@@ -652,6 +652,12 @@ def test_patching_leaves_out_nodes_without_a_single_value():
         msnb.patch(net, (x, n), (x * 2, n), lambda y: y.astype(msnb.float32), nodes="op:Tanh")
 
 
+def test_equal_metrics_have_no_shares():
+    x = Tensor(np.ones((2, 3), np.float32))
+    result = msnb.patch(nn.SequentialCell(nn.Dense(3, 4), nn.ReLU()), x, x, lambda y: y.sum(), "op:ReLU")
+    assert "nan" not in repr(result) and "There are no shares" in repr(result)
+
+
 def test_wrong_arguments_of_patch_are_named():
     net, x = nn.ReLU(), Tensor(np.ones((2, 3), np.float32))
     with pytest.raises(ValueError, match=r"same shapes and dtypes, but got Tensor\[Float32\]\(2, 3\) and Tensor"):

@@ -296,3 +296,13 @@ def test_a_bad_condition_is_a_value_error_that_says_what_there_is(entry, words):
 def test_a_condition_of_another_type_is_a_type_error(entry):
     with pytest.raises(TypeError):
         as_watchpoint(entry)
+
+
+def test_parameters_may_stand_in_the_text_of_a_condition():
+    expected = as_watchpoint(("TL", {"abs_mean_gt": 10, "max_gt": -1.5}))
+    watchpoint = as_watchpoint("TL:abs_mean_gt=10, max_gt=-1.5")
+    assert watchpoint.condition is expected.condition and watchpoint.presets == expected.presets
+    with pytest.raises(ValueError, match="'TL:abs_mean_gt' should be such as TL:abs_mean_gt=10, but 'abs_mean_gt' has"):
+        as_watchpoint("TL:abs_mean_gt")
+    with pytest.raises(ValueError, match="There is no condition 'TX'"):
+        as_watchpoint("TX:max_gt=1")

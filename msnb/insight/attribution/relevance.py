@@ -280,7 +280,8 @@ def run_relevance(call: Call, rule: str = "epsilon", epsilon: float = 1e-6, soft
     try:
         relevance, scores = call.run(("relevance", rule, softmax), compute, np.float32(epsilon))
     except _MissingRule as error:  # without the trace of JAX that it was raised in
-        raise ValueError(str(error)) from None
+        advice = " set_train(False) first gives BatchNorm a rule." if call.network.has_training_effects else ""
+        raise ValueError(f"{error}{advice}") from None
     if softmax == "constant" and not np.any(relevance) and np.any(scores):
         log.warning(
             "%s", f"All relevance of {call.network.name} passes through a Softmax, which softmax='constant' stops."

@@ -43,6 +43,7 @@ class TracedNetwork:
     Attributes:
         graph (FuncGraph): the graph.
         points (list): the main result of each node, in the order of execution.
+        has_training_effects (bool): True if the network draws random numbers or writes Parameters.
     """
 
     def __init__(self, program: Any) -> None:
@@ -52,7 +53,7 @@ class TracedNetwork:
         points_by_key, self.graph = list_points(self._closed, program.inputs, program.name)
         self.name: str = program.name
         self._result_shapes = self._closed.out_avals[: program.n_results - bool(program.errors)]
-        self._has_training_effects = bool(program.random) or self.graph.written > bool(program.errors)
+        self.has_training_effects: bool = bool(program.random) or self.graph.written > bool(program.errors)
         slots = main_slots(self.graph)
         self.points: list[Any] = []
         self._keys: dict[int, Any] = {}
@@ -136,7 +137,7 @@ class TracedNetwork:
 
     def warn_of_training(self) -> None:
         """Warn if the network draws random numbers or writes Parameters, as Dropout and BatchNorm do in training."""
-        if self._has_training_effects:
+        if self.has_training_effects:
             log.warning(
                 "%s",
                 f"{self.name} draws random numbers or sets Parameters, as in training. Attributions use the network as "

@@ -147,7 +147,7 @@ class Patching:
         rows = [
             [
                 f"{row['effect']:+.4g}",
-                f"{row['share']:+.1%}",
+                f"{row['share']:+.1%}" if row["share"] == row["share"] else "",  # NaN for equal metrics
                 f"%{row['node']}",
                 name_of_node(nodes[row["node"]]),
                 short_line(line_of(nodes[row["node"]])),
@@ -156,8 +156,12 @@ class Patching:
         ]
         title = (
             f"{kind} of each node on the metric, which is {self.corrupt:.4g} on the corrupt input and {self.clean:.4g} "
-            f"on the clean one. The share is the effect divided by the difference of the two."
+            "on the clean one. "
         )
+        if self.clean != self.corrupt:
+            title += "The share is the effect divided by the difference of the two."
+        else:
+            title += "There are no shares, because the inputs do not differ in it."
         if len(self) > count:
             title += f" The {count} largest of {len(self)} effects; table() has all."
         if self.skipped:

@@ -284,8 +284,9 @@ def as_watchpoint(entry: Any) -> Watchpoint:
     """Convert one condition to a Watchpoint.
 
     Args:
-        entry (Union[str, tuple, Callable, Watchpoint]): an id or abbreviation; ``(id, {parameter: value})``; or a
-            function of a Tensor that returns a bool.
+        entry (Union[str, tuple, Callable, Watchpoint]): an id or abbreviation, also with parameters, such as
+            ``"TL:abs_mean_gt=10,max_gt=100"``; ``(id, {parameter: value})``; or a function of a Tensor that returns a
+            bool.
 
     Raises:
         ValueError: If a name is unknown, a value is out of range, or a parameter is missing.
@@ -294,7 +295,8 @@ def as_watchpoint(entry: Any) -> Watchpoint:
     if isinstance(entry, Watchpoint):
         return entry
     if isinstance(entry, str):
-        return _make_watchpoint(find_condition(entry), {})
+        name, values = _parse_text(entry)
+        return _make_watchpoint(find_condition(name), values)
     if isinstance(entry, (tuple, list)) and len(entry) == 2 and isinstance(entry[0], str):
         name, values = entry
         if not isinstance(values, Mapping):
@@ -306,6 +308,19 @@ def as_watchpoint(entry: Any) -> Watchpoint:
         f"A condition should be a name such as 'TO', a pair such as ('weight_too_large', {{'abs_mean_gt': 10}}) or a "
         f"function of a Tensor, but got {entry!r}."
     )
+
+
+def _parse_text(text):
+    """Return (name, {parameter: number}) of ``TO`` or ``TL:abs_mean_gt=10,max_gt=100``."""
+    name, _, rest = text.partition(":")
+    presets = {}
+    for each in filter(None, rest.split(",")):
+        parameter, _, number = each.partition("=")
+        try:
+            presets[parameter.strip()] = float(number)
+        except ValueError:
+            raise ValueError(f"{text!r} should be such as TL:abs_mean_gt=10, but {each!r} has no number.") from None
+    return name.strip(), presets
 
 
 def _make_watchpoint(condition, values):

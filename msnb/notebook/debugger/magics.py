@@ -73,7 +73,8 @@ class DebugMagics(Magics):
         breakpoints += [each for each in cell_breakpoints.breakpoints() if each not in breakpoints]
         breakpoints += [Breakpoint(query=query.strip("'\"")) for query in options.node or ()]
         try:
-            conditions = as_watchpoints(map(_parse_condition, options.conditions)) if options.conditions else []
+            texts = [text.strip("'\"") for text in options.conditions]
+            conditions = as_watchpoints(texts) if texts else []
         except (TypeError, ValueError) as error:
             raise UsageError(f"{MAGIC}: {error}") from None
 
@@ -83,19 +84,6 @@ class DebugMagics(Magics):
         pauses_first = not (breakpoints or options.run or conditions)
         debugger.start(pauses_first, breakpoints, watch if conditions else None)
         cell_scope.at_end(debugger.stop)
-
-
-def _parse_condition(text):
-    """Convert ``TO`` or ``TL:abs_mean_gt=10,max_gt=100`` to a condition of `msnb.watch`."""
-    name, _, rest = text.strip("'\"").partition(":")
-    presets = {}
-    for each in filter(None, rest.split(",")):
-        parameter, equals, number = each.partition("=")
-        try:
-            presets[parameter.strip()] = float(number)
-        except ValueError:
-            raise ValueError(f"{text!r} should be such as TL:abs_mean_gt=10, but {each!r} has no number.") from None
-    return (name, presets) if presets else name
 
 
 def rewrite_line(lines: list[str]) -> list[str]:
