@@ -117,7 +117,40 @@ def cases(audio, wave):
         spectra[f"border_{border.value}"] = (A.Spectrogram(16, pad_mode=border), wave)
         spectra[f"deltas_{border.value}"] = (A.ComputeDeltas(5, border), frames)
 
-    ops = levels | filters | spectra
+    two_sided = A.Spectrogram(16, 12, 4, power=0.0, onesided=False, normalized=True)
+    amplitudes = A.Spectrogram(16, power=0.0)(wave)
+    advance = np.linspace(0, np.pi * 8, 9)[:, None].astype(np.float32)
+    speck = {"n_fft": 16, "win_length": 12, "hop_length": 8, "pad": 2, "window": A.WindowType.HANN, "power": 2.0}
+    speck |= {"normalized": False, "center": True, "pad_mode": A.BorderType.REFLECT, "onesided": True}
+    phases = {
+        "inverse": (A.InverseSpectrogram(64, 16), amplitudes),
+        "inverse_all": (A.InverseSpectrogram(n_fft=16), amplitudes),
+        "inverse_long": (A.InverseSpectrogram(100, 16), amplitudes),
+        "inverse_pad": (A.InverseSpectrogram(40, 16, pad=3), amplitudes),
+        "inverse_two_sided": (A.InverseSpectrogram(60, 16, 12, 4, normalized=True, onesided=False), two_sided(wave)),
+        "phase_vocoder": (A.PhaseVocoder(1.3, advance), amplitudes),
+        "phase_vocoder_slow": (A.PhaseVocoder(0.7, advance), amplitudes),
+        "time_stretch": (A.TimeStretch(8, 9, 1.3), amplitudes),
+        "time_stretch_default": (A.TimeStretch(n_freq=9, fixed_rate=0.6), amplitudes),
+        "griffin_lim": (A.GriffinLim(16, 4, rand_init=False), np.abs(amplitudes[..., 0])),
+        "griffin_lim_plain": (
+            A.GriffinLim(16, 3, 12, 6, A.WindowType.HAMMING, 1.0, 0.0, 50, False),
+            np.abs(amplitudes[..., 0]),
+        ),
+        "pitch_shift": (A.PitchShift(8000, 4, n_fft=16), wave),
+        "pitch_shift_down": (A.PitchShift(8000, -5, 24, 16, 12, 4), wave),
+        "lfcc": (A.LFCC(8000, 12, 5, speckwargs=dict(speck)), wave),
+        "lfcc_log": (A.LFCC(8000, 6, 4, 100.0, 3000.0, 2, A.NormMode.NONE, True, dict(speck)), wave),
+        "phaser": (A.Phaser(44100), wave),
+        "phaser_triangle": (A.Phaser(8000, 0.9, 1.5, 1.0, 0.8, 2.0, False), wave),
+        "flanger": (A.Flanger(44100), wave),
+        "flanger_all": (
+            A.Flanger(8000, 1.5, 3.0, 40.0, 90.0, 9.0, 30.0, A.Modulation.TRIANGULAR, A.Interpolation.QUADRATIC),
+            wave,
+        ),
+        "flanger_3d": (A.Flanger(8000, speed=10.0), wave.reshape(2, 2, 32)),
+    }
+    ops = levels | filters | spectra | phases
     for name in ("gain", "contrast", "spectrogram", "angle", "cmn", "mask_along_axis", "amplitude_to_db"):
         op, array = ops[name]
         ops |= {f"{name}:{kind}": (op, array.astype(kind)) for kind in ("float16", "float64")}
@@ -126,6 +159,9 @@ def cases(audio, wave):
     for name in ("biquad", "lowpass", "filtfilt", "riaa_44100", "deemph_44100", "bass", "deltas_edge", "mel_scale"):
         op, array = ops[name]
         ops |= {f"{name}:{kind}": (op, array.astype(kind)) for kind in ("float16", "float64")}
+    for name in ("inverse", "time_stretch", "griffin_lim", "pitch_shift", "phaser", "flanger"):
+        op, array = ops[name]
+        ops[f"{name}:float64"] = (op, array.astype(np.float64))
     del ops["bass:float16"]  # its pole is too near the unit circle for half precision
     ops["lowpass:1d"] = (ops["lowpass"][0], wave[0])
     ops["spectrogram:3d"] = (ops["spectrogram"][0], wave.reshape(2, 2, 32))

@@ -8,6 +8,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
+from msnb.core.operator import api_generations
 
 BOTH_MODES = pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE], ids=["graph", "pynative"])
 
@@ -336,3 +337,22 @@ def test_cells_in_a_plain_list_are_said_once(monkeypatch):
 
     nn.SequentialCell(Listed()).trainable_params()
     assert len(said) == 1 and said[0].startswith("1 Cell is not seen in 'layers' of Listed, a list: no optimizer")
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+def test_in_mindspore_2_an_optimizer_of_another_network_leaves_the_network_as_it_is(mode, capsys):
+    api_generations.share(2)
+    try:
+        ms.set_context(mode=mode)
+        net, other = Net(), nn.Dense(1, 1)
+        before = [p.asnumpy().copy() for p in (net.w, *other.trainable_params())]
+        step = step_of(net, nn.SGD(other.trainable_params(), 0.1))
+        assert np.isfinite(step(t(2.0), t(0.0)).asnumpy()).all()
+        for parameter, value in zip((net.w, *other.trainable_params()), before, strict=True):
+            np.testing.assert_array_equal(parameter.asnumpy(), value)
+        with pytest.raises(ValueError, match="another Net, made earlier"):
+            step_of(Net(), nn.SGD([net.w], 0.1))
+    finally:
+        api_generations.share(1)
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    assert "Training leaves this network as it is" in capsys.readouterr().err

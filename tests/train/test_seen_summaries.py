@@ -52,3 +52,21 @@ def test_of_values_that_may_not_have_been_computed_the_newest_that_was_is_kept()
     assert kept((1, False), (2, False)) is None
     assert kept(*((n, n % 10 == 3) for n in range(100))) == 93.0
     assert kept((1, True), *((n, False) for n in range(100))) == 1.0
+
+
+def test_values_are_stored_from_the_import_on(fresh, tmp_path):
+    done = fresh.run(
+        "from msnb import Tensor, nn, ops\n"
+        "from msnb.train.summary.summary_record import _get_summary_tensor_data\n"
+        "class Net(nn.Cell):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.seen = ops.TensorSummary()\n"
+        "    def construct(self, x):\n"
+        "        self.seen('x', x)\n"
+        "        return x\n"
+        "Net()(Tensor([1.0]))\n"
+        "print(sorted(_get_summary_tensor_data()))\n",
+        tmp_path,
+    )
+    assert done.out.split("\n")[0] == "['x[:Tensor]']", done.err

@@ -53,6 +53,7 @@ SHARED = {  # besides Tensor methods, behaviour that all programs of the process
     "a graph": "a list leaves it as a list; Python code that needs values, such as `x.asnumpy()`, and a result that is "
     "an object with Tensors make the function run operator by operator; small numpy arrays are constant inputs",
     "Dataset.batch": "`per_batch_map` without `input_columns` takes all columns",
+    "TrainOneStepCell": "an optimizer with the Parameters of another network gets a warning and gradients of 0",
     "GeneratorDataset, and functions of map": "they give dicts, whose values become arrays or Tensors",
     "Cell.register_backward_hook": "the hook is called with the Cell, the gradients of its inputs, and those of its "
     "outputs; a second hook follows the first",

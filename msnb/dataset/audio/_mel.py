@@ -7,8 +7,17 @@ import numpy as np
 from msnb.common.kinds import checked
 from msnb.dataset.audio._base import AudioOp
 from msnb.dataset.audio._levels import to_decibels
-from msnb.dataset.audio._spectrum import Stft, check_stft
-from msnb.dataset.audio.utils import BorderType, MelType, NormMode, NormType, WindowType, create_dct, mel_bank
+from msnb.dataset.audio._spectrum import Spectrogram, Stft, check_stft
+from msnb.dataset.audio.utils import (
+    BorderType,
+    MelType,
+    NormMode,
+    NormType,
+    WindowType,
+    create_dct,
+    linear_fbanks,
+    mel_bank,
+)
 from msnb.dataset.core.kinds import Flag, NonNegInt32, NonNegReal24, PositiveInt32, PositiveReal24, Real24, of_type
 
 
@@ -200,3 +209,63 @@ class MFCC(AudioOp):
         mels = self._mel._transform_row(array)
         mels = np.log(mels + mels.dtype.type(1e-6)) if self.log_mels else to_decibels(mels, 10, 1.0, 1e-10, 80.0)
         return _apply_filter_bank(self._dct, mels).astype(np.float32)
+
+
+class LFCC(AudioOp):
+    """Compute the linear-frequency cepstral coefficients of a waveform over time.
+
+    Args:
+        sample_rate (int, optional): Sampling rate in Hz. Default: 16000.
+        n_filter (int, optional): Number of bands, evenly spaced in Hz. Default: 128.
+        n_lfcc (int, optional): Number of coefficients. Default: 40.
+        f_min (float, optional): Lowest frequency in Hz. Default: 0.0.
+        f_max (float, optional): Highest frequency in Hz. Default: None, half of `sample_rate`.
+        dct_type (int, optional): Type of the cosine transform; 2 is the only one. Default: 2.
+        norm (NormMode, optional): Scale of the cosine transform. Default: NormMode.ORTHO.
+        log_lf (bool, optional): True for natural logarithms, False for decibels. Default: False.
+        speckwargs (dict, optional): Arguments of the :class:`Spectrogram`. Default: None.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is out of its range.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.LFCC(4000, 32, 20, speckwargs={"n_fft": 64})
+    """
+
+    @checked
+    def __init__(
+        self,
+        sample_rate: NonNegInt32 = 16000,
+        n_filter: PositiveInt32 = 128,
+        n_lfcc: PositiveInt32 = 40,
+        f_min: NonNegReal24 = 0.0,
+        f_max: NonNegReal24 | None = None,
+        dct_type: int = 2,
+        norm: Annotated[NormMode, of_type(NormMode)] = NormMode.ORTHO,
+        log_lf: Flag = False,
+        speckwargs: Annotated[dict, of_type(dict)] | None = None,
+    ) -> None:
+        if dct_type != 2:
+            raise ValueError(f"LFCC: dct_type should be 2, but is {dct_type}.")
+        highest = f_max or sample_rate // 2
+        if f_min >= highest:
+            raise ValueError(f"LFCC: f_min should be below {highest} Hz, but is {f_min}.")
+        self.sample_rate = sample_rate
+        self.n_filter = n_filter
+        self.n_lfcc = n_lfcc
+        self.f_min = f_min
+        self.f_max = f_max
+        self.dct_type: int = dct_type
+        self.norm = norm
+        self.log_lf = log_lf
+        self.speckwargs = speckwargs
+        self._spectrogram = Spectrogram(**(speckwargs or {}))
+        self._bank = linear_fbanks(self._spectrogram.n_fft // 2 + 1, f_min, highest, n_filter, sample_rate)
+        self._dct = create_dct(n_lfcc, n_filter, norm)
+
+    def _transform_row(self, array):
+        bands = _apply_filter_bank(self._bank, self._spectrogram._transform_row(array))
+        bands = np.log(bands + bands.dtype.type(1e-6)) if self.log_lf else to_decibels(bands, 10, 1.0, 1e-10, 80.0)
+        return _apply_filter_bank(self._dct, bands).astype(np.float32)

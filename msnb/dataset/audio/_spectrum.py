@@ -20,7 +20,7 @@ _WINDOWS = {
 }
 
 
-def _make_padded_window(kind, length, n_fft):
+def make_padded_window(kind, length, n_fft):
     """Return a periodic window function of `length` samples in float32, padded with zeros to `n_fft` on both sides."""
     window = _WINDOWS[kind](length + 1)[:-1] if length > 1 else np.ones(1)
     left = (n_fft - length) // 2
@@ -60,7 +60,7 @@ class Stft(AudioOp):
             wave = np.pad(wave, [*pads, (half, half)], mode=self._pad_mode.value)
         if wave.shape[-1] < self.n_fft:
             raise RuntimeError(f"{name}: n_fft is {self.n_fft}, more than the {wave.shape[-1]} samples there are.")
-        window = _make_padded_window(self.window, self.win_length, self.n_fft).astype(wave.dtype)
+        window = make_padded_window(self.window, self.win_length, self.n_fft).astype(wave.dtype)
         frames = np.lib.stride_tricks.sliding_window_view(wave, self.n_fft, axis=-1)[..., :: self.hop_length, :]
         spectra = (rfft if self._onesided else fft)(frames * window, axis=-1)
         if self._normalized:

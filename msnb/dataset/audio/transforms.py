@@ -17,6 +17,7 @@ from msnb.dataset.audio._biquads import (
     TrebleBiquad,
 )
 from msnb.dataset.audio._complex import Angle, ComplexNorm, Magphase
+from msnb.dataset.audio._effects import Flanger, Phaser
 from msnb.dataset.audio._filters import Biquad, Filtfilt, LFilter
 from msnb.dataset.audio._frames import ComputeDeltas, SlidingWindowCmn
 from msnb.dataset.audio._levels import (
@@ -32,7 +33,8 @@ from msnb.dataset.audio._levels import (
     Vol,
 )
 from msnb.dataset.audio._masks import FrequencyMasking, MaskAlongAxis, MaskAlongAxisIID, TimeMasking
-from msnb.dataset.audio._mel import MFCC, MelScale, MelSpectrogram
+from msnb.dataset.audio._mel import LFCC, MFCC, MelScale, MelSpectrogram
+from msnb.dataset.audio._phase import GriffinLim, InverseSpectrogram, PhaseVocoder, PitchShift, TimeStretch
 from msnb.dataset.audio._resample import Resample
 from msnb.dataset.audio._spectrum import SpectralCentroid, Spectrogram
 from msnb.dataset.core.tensor_op import Implementation as Implementation
@@ -56,9 +58,13 @@ __all__ = [
     "EqualizerBiquad",
     "Fade",
     "Filtfilt",
+    "Flanger",
     "FrequencyMasking",
     "Gain",
+    "GriffinLim",
     "HighpassBiquad",
+    "InverseSpectrogram",
+    "LFCC",
     "LFilter",
     "LowpassBiquad",
     "MFCC",
@@ -70,12 +76,16 @@ __all__ = [
     "MuLawDecoding",
     "MuLawEncoding",
     "Overdrive",
+    "PhaseVocoder",
+    "Phaser",
+    "PitchShift",
     "Resample",
     "RiaaBiquad",
     "SlidingWindowCmn",
     "SpectralCentroid",
     "Spectrogram",
     "TimeMasking",
+    "TimeStretch",
     "TrebleBiquad",
     "Vol",
 ]
@@ -83,15 +93,7 @@ __all__ = [
 _ABSENT = {
     "DetectPitchFrequency",
     "Dither",
-    "Flanger",
-    "GriffinLim",
     "InverseMelScale",
-    "InverseSpectrogram",
-    "LFCC",
-    "PhaseVocoder",
-    "Phaser",
-    "PitchShift",
-    "TimeStretch",
     "Vad",
 }
 

@@ -8,6 +8,7 @@ import numpy as np
 from msnb import context, log
 from msnb.common.arguments import answered, refuse_classes
 from msnb.common.kinds import Bool, Instance, Optional, checked
+from msnb.core.operator import api_generations
 from msnb.core.operator.autocast import cast_tensor
 from msnb.core.tensor.parameter import Parameter, ParameterTuple
 from msnb.core.tensor.tensor import Tensor
@@ -207,7 +208,8 @@ class OptimizerOfOtherNetwork(ValueError):
 
 def _check_same_network(network: Cell, weights: Any) -> None:
     """Raise an error if the optimizer has the Parameters of another network: most often `net = Net()` was run again
-    without the line that creates the optimizer.
+    without the line that creates the optimizer. Programs for MindSpore 2 get a warning if no Parameter has the name of
+    one of the network's.
 
     Raises:
         OptimizerOfOtherNetwork: If no Parameter of the optimizer is one of the network's, or a Parameter that is not in
@@ -224,10 +226,13 @@ def _check_same_network(network: Cell, weights: Any) -> None:
             f"The optimizer holds Parameters of another {kind}, made earlier; make it anew from net.trainable_params()."
         )
     if len(strange) == len(weights):
-        raise OptimizerOfOtherNetwork(
+        sentence = (
             f"The optimizer holds no Parameter of this {kind}, but those of another network; make it from "
-            f"net.trainable_params()."
+            "net.trainable_params()."
         )
+        if api_generations.shared == 1:
+            raise OptimizerOfOtherNetwork(sentence)
+        log.once("%s Training leaves this network as it is.", sentence)  # MindSpore 2 trains with gradients of 0
 
 
 def check_scales(optimizer: "Optimizer", expected: float, reason: str, advice: str) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from msnb import log
 from msnb._checkparam import Validator, check_str_by_regular
 from msnb.common.arguments import answered
+from msnb.common.missing import asked
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.formats import lineage_events, summary_events
@@ -364,16 +365,21 @@ def _cache_summary_tensor_data(summary: list[dict[str, Any]]) -> bool:
 _subscriptions: list[Any] = []
 
 
-def _get_summary_tensor_data() -> dict[str, Tensor]:
+def _take_summary_tensor_data() -> dict[str, Tensor]:
     """Return the last value of each summary operator since the last call: ``{"loss[:Scalar]": Tensor, ...}``.
 
-    Libraries that measure coverage call this function without a record. After the first call, all values of summary
-    operators are stored.
+    Libraries that measure coverage call this function without a record.
     """
-    if not _subscriptions:
-        _subscriptions.append(on_summary(_pending_values.keep))
     values = {
         name: v.array() if isinstance(v, _pending_values.PendingValue) else v
         for name, v in _pending_values.take().items()
     }
     return {name: v if isinstance(v, Tensor) else Tensor(v) for name, v in values.items() if v is not None}
+
+
+def __getattr__(name: str) -> Any:
+    if name != "_get_summary_tensor_data":
+        return asked(__name__, name)
+    if not _subscriptions:  # from the import of the function on, all values of summary operators are stored
+        _subscriptions.append(on_summary(_pending_values.keep))
+    return _take_summary_tensor_data
