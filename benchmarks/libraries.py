@@ -6,8 +6,9 @@
 FOLDER gets one folder for each library, which `pip install --no-deps` fills with the pinned version, and `third` with
 the packages of `libraries.txt`. Every module is imported, all modules of a library in one process. msnb is imported
 with the meanings of MindSpore 2; `--real` imports the MindSpore of this Python and writes the modules that import, for
-the denominator. Later runs of msnb compare with what any MindSpore measured so imports. A module that stops at a package that is not installed is counted
-apart: it says nothing about msnb. Both run with the same packages and the same environment.
+the denominator. Later runs of msnb compare with what any MindSpore measured so imports. A module that stops at a
+package that is not installed is counted apart: it says nothing about msnb. Both run with the same packages and the same
+environment; diffusers stops if onnxruntime is there.
 
 `sciai` sets matplotlib's "pgf.preamble" to a list, which matplotlib refuses since 3.6. Join its lines to measure it.
 """
@@ -106,7 +107,7 @@ def import_all(folder, packages, seconds):
 
 
 def report(wheel, result, real, rows):
-    """Print the result of one library. `real` has the modules that MindSpore imports; it is empty if none was measured."""
+    """Print the result of one library. `real` has the modules that MindSpore imports, if it was measured."""
     late = f", {result['skipped']} not tried for lack of time" if result["skipped"] else ""
     third = "".join(f"; not installed: {name} {count}" for name, count in result["third"].items())
     imported = result["imported"]

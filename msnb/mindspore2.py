@@ -1,4 +1,4 @@
-"""The namespace of MindSpore 2: `import msnb.mindspore2 as ms` is MindSpore 2.7's `import mindspore as ms`.
+"""The namespace of MindSpore 2: `import msnb.mindspore2 as ms` is MindSpore 2.10's `import mindspore as ms`.
 
 Its modules are proxies of msnb's modules. Names whose meaning differs between r1.1 and MindSpore 2 have MindSpore 2's
 meaning here; all other names are msnb's. A program gets this namespace as `mindspore` with `%%mindspore --api 2`,

@@ -1,4 +1,4 @@
-"""Names of MindSpore's private modules that libraries import: operators by their generated names, and records of C++."""
+"""Names of MindSpore's private modules that libraries import: operators by generated names, and records of C++."""
 
 import importlib
 import json

@@ -15,7 +15,7 @@ from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.operator.primitive import Primitive
 from msnb.core.tensor.tensor import Tensor
 from msnb.mint._generated_functions import FUNCTIONS, VIEWS
-from msnb.ops import auto_generate
+from msnb.ops import _flat_operators as flat_operators
 from msnb.ops import functional as F
 from msnb.ops._flat_operators import FlatOperator, flat
 from msnb.ops._refused_operators import list_refused, refused_operator
@@ -116,7 +116,9 @@ def _letters_of(name):
 def _functions_of_ext():
     """Return {class: function}, such as {"BatchMatMulExt": "bmm_ext"}."""
     functions = {name: function.partition("|")[0] for name, function in _CLASSES.items()}
-    return {n: f"{function}_ext" for n, function in functions.items() if n == "Mm" or "Ext" in n and function[-1] != "_"}
+    return {
+        n: f"{function}_ext" for n, function in functions.items() if n == "Mm" or "Ext" in n and function[-1] != "_"
+    }
 
 
 @functools.cache
@@ -131,7 +133,9 @@ def _class_by_letters():
 @functools.cache
 def list_instances() -> list[str]:
     """Return the names, such as "add_ext_op", of the operators that `auto_generate` has as instances."""
-    declared = [name for name, op in REGISTRY.items() if not name.startswith("_") and issubclass(op.primitive, Primitive)]
+    declared = [
+        name for name, op in REGISTRY.items() if not name.startswith("_") and issubclass(op.primitive, Primitive)
+    ]
     classes = [*FUNCTIONS, *_CLASSES, *declared]
     functions = _functions_of_ext()
     snake_case = (functions.get(name, re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()) for name in classes)
@@ -152,8 +156,10 @@ def find_class(letters: str) -> Any:
     name = _class_by_letters().get(_letters_of(letters))
     if name is None:
         return None
-    declared = vars(auto_generate).get(name)
-    return generated(name) if declared is None else declared
+    if name in flat_operators.__all__:
+        return vars(flat_operators)[name]
+    declared = REGISTRY.get(name)
+    return generated(name) if declared is None else declared.primitive
 
 
 def find_instance(letters: str) -> Primitive | None:

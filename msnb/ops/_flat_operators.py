@@ -38,7 +38,12 @@ def flat(
         complete (Callable): Fills in defaults that differ: it takes the arguments and returns them. Default: None.
     """
     function = operator if complete is None else lambda *args, **kwargs: operator(*complete(*args, **kwargs))
-    body = {"operator": staticmethod(function), "count": count, "__doc__": operator.__doc__, "__module__": "msnb.ops.auto_generate"}
+    body = {
+        "operator": staticmethod(function),
+        "count": count,
+        "__doc__": operator.__doc__,
+        "__module__": "msnb.ops.auto_generate",
+    }
     return type(operator.__name__, (FlatOperator,), body)
 
 

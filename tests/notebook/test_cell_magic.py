@@ -45,7 +45,9 @@ made = nn.Dense(2, 2), nn.BCELoss().reduction, P.TopK().sorted, x.max(1), versio
 """
     notebook.ok(cell.format(" --api 2"))
     new, later = notebook["made"], notebook["nn"]
-    assert new[1:3] == ("mean", True) and len(new[3]) == 2 and new[4:] == ("2.7.1", "2.7.1") and repr(new[0])[5] == "("
+    assert (
+        new[1:3] == ("mean", True) and len(new[3]) == 2 and new[4:] == ("2.10.0", "2.10.0") and repr(new[0])[5] == "("
+    )
     notebook.ok("%%mindspore\nlargest = x.max(1)\nfrom mindspore import nn")
     assert len(notebook["largest"]) == 2 and notebook["nn"] is not later  # what all share follows the last --api
     notebook.ok(cell.format(" --api 1"))
@@ -61,7 +63,7 @@ def test_a_session_for_mindspore_2(notebook):
         notebook.ok("%mindspore on --api 2")
         assert "as MindSpore 2 means it" in notebook.shown
         notebook.ok("import mindspore as ms\nfrom mindspore import nn\nkind = nn.BCELoss().reduction")
-        assert notebook["kind"] == "mean" and notebook["ms"].__version__ == "2.7.1"
+        assert notebook["kind"] == "mean" and notebook["ms"].__version__ == "2.10.0"
         notebook.run("%mindspore on --api 5")
         assert "on --api 2" in notebook.shown
     finally:

@@ -32,7 +32,7 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import attach
 
 _Declared = TypeVar("_Declared")
-VERSIONS = {1: "1.1.1", 2: "2.7.1"}  # generation -> version of MindSpore with this interface
+VERSIONS = {1: "1.1.1", 2: "2.10.0"}  # generation -> version of MindSpore with this interface
 SHARED = {  # besides Tensor methods, behaviour that all programs of the process share -> its form in MindSpore 2
     "Dataset.map": "it wants no `column_order` where there are more or fewer results than columns, and a PIL image "
     "that is left at the end becomes an array",

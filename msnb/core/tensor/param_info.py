@@ -55,20 +55,20 @@ class ParamInfo:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _OF_PARAMETER and self._parameter is not None:
-            setattr(self._parameter, name, value)
+            self._parameter._change_setting(name, value)
         elif name != "parameter_shape":
             self._own[name] = value
 
     def clone(self) -> Self:
         """Return a record of its own with the same settings, without the attributes that programs have added."""
         copy = type(self)()
-        for name in (*_OF_PARAMETER, *_STORED):
-            setattr(copy, name, getattr(self, name))
+        copy._own.update({name: getattr(self, name) for name in (*_OF_PARAMETER, *_STORED)})
         return copy
 
     def write_to(self, parameter: Any) -> None:
         """Write the settings and attributes of this record to a Parameter."""
-        record = type(self)(parameter)
         for name in _OF_PARAMETER:
-            setattr(record, name, getattr(self, name))
-        record._own.update({name: value for name, value in self._own.items() if name not in _OF_PARAMETER})
+            parameter._change_setting(name, getattr(self, name))
+        type(self)(parameter)._own.update(
+            {name: value for name, value in self._own.items() if name not in _OF_PARAMETER}
+        )

@@ -391,6 +391,9 @@ class Parameter(Tensor):
         """The record of settings, such as `requires_grad`; a record that is assigned is written to this Parameter."""
         return ParamInfo(self)
 
+    def _change_setting(self, name, value):
+        setattr(self, name, value)
+
     @param_info.setter
     def param_info(self, value: ParamInfo) -> None:
         value.write_to(self)

@@ -63,7 +63,13 @@ class Tensor(Boxed):
         (2, 2)
     """
 
-    __slots__ = ("_array", "_node", "_whole", "__weakref__", "__dict__")  # `_whole` is set only for views, see `core.tensor.views`
+    __slots__ = (
+        "_array",
+        "_node",
+        "_whole",
+        "__weakref__",
+        "__dict__",
+    )  # `_whole` is set only for views, see `core.tensor.views`
     _mime_ = display_hooks.mime
     param_info: Any = None  # a Parameter has a record
 

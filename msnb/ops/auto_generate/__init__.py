@@ -5,6 +5,7 @@ from typing import Any as _Any  # `Any` is an operator here
 from msnb.common.missing import asked
 from msnb.ops import functional, operations
 from msnb.ops.functional import *  # noqa: F403
+
 from msnb.ops.operations import *  # noqa: F403  # isort: skip
 from msnb.ops._flat_operators import *  # noqa: F403  # isort: skip - it replaces some of them
 
@@ -18,9 +19,3 @@ def __getattr__(name: str) -> _Any:
 
     value = generated(name)
     return asked(__name__, name) if value is None else value
-
-
-def __dir__() -> list[str]:
-    from msnb.mint._generated import list_instances  # lazy, to spare others the import of mint
-
-    return sorted({*__all__, *list_instances()})

@@ -4,7 +4,15 @@ from msnb.mint._generated import list_classes, list_instances
 from msnb.ops import auto_generate
 from msnb.ops._refused_operators import list_refused
 from msnb.ops.auto_generate import *  # noqa: F403
-from msnb.ops.auto_generate import __dir__ as __dir__
 from msnb.ops.auto_generate import __getattr__ as __getattr__
 
-__all__ = [*auto_generate.__all__, *list_classes(), *list_instances(), *list_refused()]  # libraries import them by a star
+__all__ = [
+    *auto_generate.__all__,
+    *list_classes(),
+    *list_instances(),
+    *list_refused(),
+]  # libraries import them by a star
+
+
+def __dir__() -> list[str]:
+    return sorted({*auto_generate.__all__, *list_classes(), *list_instances()})

@@ -1,7 +1,7 @@
 """The classes of all operators, `mindspore.ops.operations`."""
 
-import importlib
 import pkgutil
+import sys
 from typing import Any
 
 from msnb.common.missing import asked
@@ -17,6 +17,6 @@ __all__ = sorted(_PUBLIC)
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")  # lazy: these modules import this one
+        return sys.modules["msnb.ops"]._load_module(f"{__name__}.{name}")
     operator = None if f"ops.operations.{name}" in RAISES else refused_operator(name)
     return asked(__name__, name) if operator is None else operator
