@@ -54,13 +54,16 @@ ELSEWHERE = {
 
 # Modules with functions that say "not available in msnb yet"; each is the subject of a later version.
 ROOMS = {
-    "_c_expression/amp.py": {"create_amp_strategy"},
+    "_c_expression/amp.py": {"create_amp_strategy", "push_amp_strategy", "pop_amp_strategy"},
     "common/__init__.py": {""},  # a class with a gradient of its own, from which libraries derive
     "_util/placeholders.py": {"refuse", "__call__", "__getattr__"},
     "_config/settings_table.py": {"judge"},
     "common/missing.py": None,  # names of several processes, Ascend and the compiler
     "core/transforms/jit.py": {""},  # a class of MindSpore's compiler, from which libraries derive
     "exchange/api.py": {"_check_options", "load"},  # networks that are encrypted or made unreadable
+    "nn/_autograd_function.py": {"mark_dirty", "mark_non_differentiable", "set_materialize_grads"},
+    "ops/_refused_operators.py": {"__call__"},  # kernels of an Ascend, of clusters, of gradients
+    "ops/python_function.py": {"__init__"},  # a gradient function of Morph
     "mint/__init__.py": {""},  # a batch normalisation over several devices
     "mint/distributed.py": None,
     "parallel/_ps_context.py": None,

@@ -11,6 +11,7 @@ from msnb.common import unsupported
 from msnb.common.missing import missing as missing_sentence
 from msnb.common.suggestions import TENSOR, no_attribute
 from msnb.core.operator.api_generations import api2_meaning
+from msnb.core.operator.declare import SPELLINGS
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.cell import Cell
 
@@ -58,6 +59,9 @@ def judge(use: Use, generation: int | None = None) -> Finding | None:
             return None
         if member is ABSENT:
             return Finding(use, "name", _format_missing_member(target, method))
+        later = SPELLINGS.get(("method", method, 2)) if target is Tensor and generation == 2 else None
+        if later is not None:
+            return _check_arguments(use, later.target, method, 1)
         target = getattr(target, method)
         return _check_arguments(use, target, f"{target.__qualname__}" if hasattr(target, "__qualname__") else method, 1)
     return _check_arguments(use, target, name.removeprefix(f"{ROOT}."), 0) if use.called else None
