@@ -311,7 +311,10 @@ ABSENT: dict[str, dict[str, str]] = {
         "set_device_address set_param_info setitem_index_info storage symbolic_shape untyped_storage wait_pipeline",
     },
     "Tensor.assign_value takes over the values of another Tensor": {"Tensor": "assign_value_cpp"},
-    "np.from_dlpack(x), torch.from_dlpack(x) and their like read a Tensor as it is": {"Tensor": "to_dlpack", "utils": "to_dlpack"},
+    "np.from_dlpack(x), torch.from_dlpack(x) and their like read a Tensor as it is": {
+        "Tensor": "to_dlpack",
+        "utils": "to_dlpack",
+    },
     "Tensor(np.from_dlpack(y)) reads what another library holds": {"Tensor": "from_dlpack", "utils": "from_dlpack"},
     "x.asnumpy() brings the values to the host, and np.save writes them": {"Tensor": "offload offload_file_path"},
     "Cell.to_float and amp.auto_mixed_precision choose the precision of a network": {
