@@ -240,7 +240,7 @@ print(alias.hidden(), alias.api())
         tmp_path,
         path=[tmp_path],
     )
-    assert done.out.splitlines() == ["2 1.1.1 2.7.1 none", "mean True True", "True mean", "None 1"], done.err
+    assert done.out.splitlines() == ["2 1.1.1 2.10.0 none", "mean True True", "True mean", "None 1"], done.err
 
 
 def test_the_environment_chooses_where_nobody_does(monkeypatch):

@@ -32,7 +32,6 @@ ALLOWED = {
         "InstanceNorm": "in nn_ops of 1.2, beneath nn.InstanceNorm2d",
         "ReluGradV2": "in _grad_ops of r1.1, whose private modules are not listed",
         "SearchCacheIdx": "in _cache_ops of r1.1, whose private modules are not listed",
-        "TensorToScalar": "in _sequence_ops of 2.7.1, whose private modules are not listed",
         "TransShape": "in array_ops of r1.1",
         "UpdateCache": "in _cache_ops of r1.1, whose private modules are not listed",
     },

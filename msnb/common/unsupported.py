@@ -205,16 +205,12 @@ ABSENT: dict[str, dict[str, str]] = {
         "parallel": "_transformer",
     },
     f"{_ASCEND}; ops.layer_norm or ops.rms_norm of the sum is the same": {"ops": "add_layer_norm add_rms_norm"},
-    f"{_ASCEND} for matrices of zeros and blocks; ops.matmul computes the same": {
-        "ops.operations": "DSDMatmul MatmulDDS"
-    },
     "it describes a kernel for MindSpore's compiler; msnb.custom_operator makes an operator of a Python function": {
         "ops": "CustomOpBuilder kernel ms_kernel prim_arg_register get_vm_impl_fn vm_impl_registry "
         "tensor_operator_registry",
     },
     "it fuses an update with a cast on the CPU alone; ops.AdamWeightDecay or nn.AdamWeightDecay computes it": {
         "ops": "FusedCastAdamWeightDecay",
-        "ops.operations": "FusedCastAdamWeightDecay",
     },
     f"{_ASCEND}; ops.iou is of boxes that are not turned": {"ops": "rotated_iou"},
     "4 and 8 bits of a number are Ascend's; mindspore.int8 and mindspore.float16 are the smallest types here": {
@@ -313,8 +309,11 @@ ABSENT: dict[str, dict[str, str]] = {
         "set_device_address set_param_info setitem_index_info storage symbolic_shape untyped_storage wait_pipeline",
     },
     "Tensor.assign_value takes over the values of another Tensor": {"Tensor": "assign_value_cpp"},
-    "np.from_dlpack(x), torch.from_dlpack(x) and their like read a Tensor as it is": {"Tensor": "to_dlpack"},
-    "Tensor(np.from_dlpack(y)) reads what another library holds": {"Tensor": "from_dlpack"},
+    "np.from_dlpack(x), torch.from_dlpack(x) and their like read a Tensor as it is": {
+        "Tensor": "to_dlpack",
+        "utils": "to_dlpack",
+    },
+    "Tensor(np.from_dlpack(y)) reads what another library holds": {"Tensor": "from_dlpack", "utils": "from_dlpack"},
     "x.asnumpy() brings the values to the host, and np.save writes them": {"Tensor": "offload offload_file_path"},
     "Cell.to_float and amp.auto_mixed_precision choose the precision of a network": {
         "Tensor": "set_cast_dtype",

@@ -91,7 +91,7 @@ _NAMES: dict[str, str] = {
         MoeDistributeDispatch MoeFinalizeRouting MoeGatingTopKSoftmax MoeInitRouting MoeInitRoutingV2
         MoeTokenPermute MoeTokenUnpermute TopKRouter TopPRouter
     """,
-    "{name} is an Ascend's kernel; ops.flash_attention_score, or nn.MultiheadAttention, computes attention": """
+    "{name} is a kernel of Ascend's; ops.flash_attention_score, or nn.MultiheadAttention, computes attention": """
         ApplyRotaryPosEmb DynamicNTK FusedInferAttentionScore IncreFlashAttention KVCacheMgr
         KVCacheScatterUpdate KvScaleCache LightningIndexer Mla MlaPreprocess MultiScaleDeformableAttn
         NsaCompress NsaCompressAttention NsaSelectAttention PagedAttention PagedAttentionMask
