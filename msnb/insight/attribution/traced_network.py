@@ -382,7 +382,9 @@ class Call:
                 f"{self.network.name} returns one score per example, so 'target' should be None, but got "
                 f"{describe(target)}."
             )
-        columns = [_convert_to_integers(column) for column in (target if isinstance(target, tuple) else (target,))]
+        columns: list[Any] = [
+            _convert_to_integers(column) for column in (target if isinstance(target, tuple) else (target,))
+        ]
         if any(column is None for column in columns):
             raise TypeError(f"'target' should be the index of a class, an int or ints, but got {describe(target)}.")
         if len(columns) != len(sizes):
