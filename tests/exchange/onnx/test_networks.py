@@ -264,6 +264,35 @@ def test_sums_that_are_no_biases_stay_sums():
     assert counts["Gemm"] == 1 and counts["MatMul"] == 1 and counts["Add"] >= 3
 
 
+class Padding(nn.Cell):
+    """Padding with zeros before layers: the layer can pad itself, or its result would be another one."""
+
+    def __init__(self):
+        super().__init__()
+        self.pad = nn.Pad(((0, 0), (0, 0), (1, 1), (2, 1)))
+        self.channels = nn.Pad(((0, 0), (1, 0), (1, 1), (1, 1)))
+        self.pool, self.narrow = nn.MaxPool2d(3, 2, "valid"), nn.MaxPool2d(2, 2, "valid")
+        self.conv = nn.Conv2d(3, 4, 3, pad_mode="pad", padding=1)
+        self.relu, self.relu6 = nn.ReLU(), nn.ReLU6()
+
+    def construct(self, x):
+        folded = self.pool(self.pad(self.relu(x))), self.pool(self.pad(self.relu6(x))), self.conv(self.pad(x))
+        negative, wide = self.pool(self.pad(x)), self.narrow(self.pad(self.relu(x)))
+        shared = self.pad(self.relu(x - 1))
+        return *folded, negative, wide, self.pool(shared), shared, self.pool(self.channels(self.relu(x)))
+
+
+def test_layers_pad_with_zeros_themselves():
+    require_onnxruntime()
+    net, x = Padding(), randoms(2, 3, 7, 8)
+    model = model_of(net, Tensor(x))
+    assert_close(run(model, x), [v.asnumpy() for v in net(Tensor(x))])
+    counts = count_operators(model)
+    assert counts["Pad"] == 4, "negative images, windows of padding, several readers, and channels stay padded"
+    pads = [onnx.attributes(n).get("pads") for n in model["graph"]["node"] if n["op_type"] in ("Conv", "MaxPool")]
+    assert pads.count([1, 2, 1, 1]) == 2 and [2, 3, 2, 2] in pads
+
+
 def test_loaded_cell_has_parameters_and_trains():
     net, (x,), model, _ = build("image")
     cell = read.cell_of(model)

@@ -89,7 +89,7 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
         name = file.name("output" if count == 1 else f"output_{number}")
         b.nodes.append({"input": [value.name], "output": [name], "name": name, "op_type": "Identity", "attribute": []})
         outputs.append(Value(name, *(kind or (value.dtype, value.shape))))
-    nodes = optimize_nodes(b.nodes, {v.name for v in outputs}, file.values)
+    nodes = optimize_nodes(b.nodes, {v.name for v in outputs}, file.values, file.constants)
     rename_nodes(nodes, {v.name for v in outputs}, file.calls)
     needed = names_read(nodes)
     constants = {name: value for name, value in file.constants.items() if name in needed}

@@ -1,25 +1,31 @@
-"""Simplify the nodes of a model: remove unused ones, fold biases into layers, shorten names."""
+"""Simplify the nodes of a model: remove unused ones, fold biases and padding into layers, shorten names."""
 
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from msnb.formats import onnx
+
 from .builder import Value
 
 Message = dict[str, Any]
 Values = Mapping[str, Value]
+Constants = Mapping[str, np.ndarray]
 
 
-def optimize_nodes(nodes: list[Message], outputs: set[str], values: Values) -> list[Message]:
-    """Return the nodes that the outputs depend on, with Identity nodes and biases folded.
+def optimize_nodes(nodes: list[Message], outputs: set[str], values: Values, constants: Constants) -> list[Message]:
+    """Return the nodes that the outputs depend on, with Identity nodes, biases and padding folded.
 
     Args:
         nodes (list[dict]): Node messages in order.
         outputs (set[str]): Names of the outputs.
         values (dict): Types of the named values.
+        constants (dict): Arrays of the named constants.
     """
     nodes = _fold_identities(_remove_unused_nodes(nodes, outputs), outputs)
-    return _fold_biases(nodes, outputs, values)
+    return _fold_pads(_fold_biases(nodes, outputs, values), outputs, constants)
 
 
 def names_read(nodes: list[Message]) -> set[str]:
@@ -148,6 +154,66 @@ def _get_shape_or_none(values, name):
     """Return the dimensions of a value, or None if they are unknown."""
     value = values.get(name)
     return None if value is None else value.shape
+
+
+# ---------------------------------------------------------------------- padding
+_NON_NEGATIVE = frozenset(("Abs", "HardSigmoid", "Relu", "Sigmoid", "Softmax"))
+
+
+def _fold_pads(nodes, outputs, constants):
+    """Fold padding with zeros into the convolution or max pooling that reads it: some engines have no other padding.
+
+    Max pooling pads with minus infinity. The result is the same if no element of the image is negative and each window
+    has an element of the image.
+    """
+    readers = _count_readers(nodes, outputs)
+    by_result = {name: node for node in nodes for name in node["output"]}
+    nodes_left = []
+    for node in nodes:
+        for graph in _list_subgraphs(node):
+            graph["node"] = _fold_pads(graph["node"], _collect_output_names(graph), constants)
+        pad = by_result.get(node["input"][0]) if node["op_type"] in ("Conv", "MaxPool") else None
+        amounts = _get_zero_padding(pad, constants) if pad and readers[pad["output"][0]] == 1 else None
+        if amounts is not None:
+            folded = _add_padding(node, amounts, _is_non_negative(by_result.get(pad["input"][0]), constants))
+            if folded is not None:
+                node = {**node, "input": [pad["input"][0], *node["input"][1:]], "attribute": folded}
+        nodes_left.append(node)
+    return _remove_unused_nodes(nodes_left, set(outputs))
+
+
+def _get_zero_padding(pad, constants):
+    """Return the numbers of zeros that a Pad adds before and after each axis of an image, or None."""
+    if pad["op_type"] != "Pad" or len(pad["input"]) != 2 or onnx.attributes(pad).get("mode", "constant") != "constant":
+        return None
+    amounts = constants.get(pad["input"][1])
+    if amounts is None or amounts.min() < 0:
+        return None
+    low, high = (half.tolist() for half in np.split(amounts, 2))
+    return None if any(low[:2] + high[:2]) else low[2:] + high[2:]
+
+
+def _add_padding(node, amounts, is_non_negative):
+    """Return the attributes of a convolution or pooling that pads by further amounts, or None if it cannot."""
+    attributes = onnx.attributes(node)
+    pads = [p + q for p, q in zip(attributes.get("pads") or [0] * len(amounts), amounts, strict=True)]
+    if "auto_pad" in attributes:
+        return None
+    if node["op_type"] == "MaxPool":
+        fits = all(p < k for p, k in zip(pads, attributes["kernel_shape"] * 2, strict=True))
+        is_plain = set(attributes.get("dilations", [1])) == {1} and not attributes.get("ceil_mode")
+        if not (is_non_negative and fits and is_plain and len(node["output"]) == 1):
+            return None
+    others = [attribute for attribute in node["attribute"] if attribute["name"] != "pads"]
+    return [*others, onnx.attribute("pads", pads)]
+
+
+def _is_non_negative(node, constants):
+    """Return True if no element of a node's result is negative."""
+    if node is None or node["op_type"] != "Clip":
+        return node is not None and node["op_type"] in _NON_NEGATIVE
+    lowest = constants.get(node["input"][1]) if len(node["input"]) > 1 else None
+    return lowest is not None and lowest >= 0
 
 
 # ---------------------------------------------------------------------- names
