@@ -16,7 +16,7 @@ FIRST = "import mindspore as ms\nfrom mindspore import ms_function, nn\n"
 NEITHER = "import mindspore as ms\nfrom mindspore import nn\n"
 PREPARED = "import mindspore as ms\ntry:\n    f = ms.jit\nexcept AttributeError:\n    f = ms.ms_function\n"
 SHOW = "print(ms.__version__, nn.Dense(64, 64).weight.asnumpy().std() > 0.05)\n"
-GIVES = {1: "1.1.1 False", 2: "2.7.1 True"}
+GIVES = {1: "1.1.1 False", 2: "2.10.0 True"}
 
 
 def write(folder, files):

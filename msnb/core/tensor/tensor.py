@@ -63,15 +63,9 @@ class Tensor(Boxed):
         (2, 2)
     """
 
-    __slots__ = (
-        "_array",
-        "_node",
-        "_whole",
-        "__weakref__",
-        "__dict__",
-    )  # `_whole` is set only for views, see `core.tensor.views`
+    # `_whole` is set only for views, see `core.tensor.views`. Programs set attributes of their own.
+    __slots__ = ("_array", "_node", "_whole", "__weakref__", "__dict__")
     _mime_ = display_hooks.mime
-    param_info: Any = None  # a Parameter has a record
 
     if TYPE_CHECKING:  # slots, and attributes that operators attach to the class
         _array: Any
@@ -133,6 +127,10 @@ class Tensor(Boxed):
     def shape(self) -> tuple[int, ...]:
         """Shape, a tuple of int."""
         return tuple(self._array.shape)
+
+    @property
+    def param_info(self) -> Any:
+        """None; that of a Parameter is a record of its settings."""
 
     @property
     def dtype(self) -> mstype.Type:
