@@ -29,6 +29,7 @@ class _Thread(threading.local):
     status: Any = None  # bool array: the float status so far
     cell: Any = None  # innermost Cell that is being traced
     nodes: Any = None  # Parameter id -> tape node, while recording
+    forward: Any = None  # recording of the last forward pass, see core.transforms.recorded_forward
     compute_dtype: Any = None  # numpy dtype that Cell.to_float asks for
     forward_mode: bool = False  # True if loops are traced for forward-mode derivatives
     carriers: Any = None  # `Carriers` of integer Tensors in a graph, see core.eager.integer_gradients

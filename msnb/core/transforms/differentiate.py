@@ -21,6 +21,7 @@ from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.sparse import RowTensor
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.core.transforms import gradient_hooks
+from msnb.core.transforms.recorded_forward import take_recorded
 
 _thread = trace_state.thread
 
@@ -162,6 +163,38 @@ def _make_cotangents(outputs, sens):
 # ---------------------------------------------------------------------- PYNATIVE
 def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
     tensors, replace, gradients = _separate_variables_from_args(args, positions)
+    recorded = None if kwargs else take_recorded(fn, args, tensors, weights)
+    if recorded is not None:
+        out, leaves = recorded.out, recorded.make_results()
+        leaves = leaves[: len(flatten(out[0])[0])] if has_aux else leaves
+        sources = [recorded.source_of(tensor) for tensor in tensors]
+        weight_sources = [recorded.source_of_weight(weight) for weight in weights]
+    else:
+        out, leaves, sources, weight_sources = _record_forward(fn, replace, tensors, weights, kwargs, has_aux)
+    outputs, cotangents = _make_cotangents(leaves, sens)
+    source_grads = tape.backward(outputs, cotangents, [s for s in sources if s is not None] + weight_sources)
+    source_grads = gradient_hooks.call_final_hooks(
+        [*[t for t, s in zip(tensors, sources) if s is not None], *weights], source_grads
+    )
+    split = sum(s is not None for s in sources)
+    arg_grads = map(tape.dense, source_grads[:split])
+    grads = gradients([next(arg_grads) if s is not None else None for s in sources])
+    weight_grads = tuple(g if g is not None else _zeros_like(w) for g, w in zip(source_grads[split:], weights))
+    if _thread.results_observed:
+        float_status.note([_get_gradient_array(g) for g in source_grads if g is not None])
+    if events.subscribers.differentiated:
+        with tape.paused():
+            dense_grads = tuple(map(tape.dense, weight_grads))
+        events.notify("differentiated", outputs, weights, weight_sources, dense_grads)
+    return _drop_tape_nodes(out), grads, weight_grads
+
+
+def _record_forward(fn, replace, tensors, weights, kwargs, has_aux):
+    """Run `fn` on variables and record its operators.
+
+    Returns:
+        tuple, (result, leaves that are differentiated, tape nodes of the variables, tape nodes of the weights).
+    """
     trace_state.donation_lock.record()
     outer, level, paused = _thread.nodes, _thread.recording, _thread.paused
     nodes = dict(outer) if outer else {}
@@ -183,22 +216,7 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
     finally:
         _thread.nodes, _thread.recording, _thread.paused = outer, level, paused
         trace_state.update_results_observed()
-    outputs, cotangents = _make_cotangents(leaves, sens)
-    source_grads = tape.backward(outputs, cotangents, [s for s in sources if s is not None] + weight_sources)
-    source_grads = gradient_hooks.call_final_hooks(
-        [*[t for t, s in zip(tensors, sources) if s is not None], *weights], source_grads
-    )
-    split = sum(s is not None for s in sources)
-    arg_grads = map(tape.dense, source_grads[:split])
-    grads = gradients([next(arg_grads) if s is not None else None for s in sources])
-    weight_grads = tuple(g if g is not None else _zeros_like(w) for g, w in zip(source_grads[split:], weights))
-    if _thread.results_observed:
-        float_status.note([_get_gradient_array(g) for g in source_grads if g is not None])
-    if events.subscribers.differentiated:
-        with tape.paused():
-            dense_grads = tuple(map(tape.dense, weight_grads))
-        events.notify("differentiated", outputs, weights, weight_sources, dense_grads)
-    return _drop_tape_nodes(out), grads, weight_grads
+    return out, leaves, sources, weight_sources
 
 
 def _get_gradient_array(gradient):

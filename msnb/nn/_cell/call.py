@@ -16,6 +16,7 @@ from msnb.core.program import program_cache
 from msnb.core.sharding import constraints
 from msnb.core.state import events, interventions, trace_state
 from msnb.core.transforms import custom_bprop, recompute
+from msnb.core.transforms.recorded_forward import run_recorded
 from msnb.nn._cell import deduplication, error_notes, hooks, missing_return
 from msnb.nn._cell.fingerprint import INTERNAL, IdentityKey, comparable_form
 from msnb.nn._cell.tree import CellTree, scope_name
@@ -42,7 +43,7 @@ def _dispatch_call(cell, args, kwargs):
         return cell._call_in_trace(args, kwargs)
     if _state.mode == _GRAPH or cell._compile_always:
         return program_cache.call(cell, *cell._graph_call(args, kwargs))
-    return cell._run_with_precision_and_hooks(args, kwargs)
+    return cell._run_eagerly(args, kwargs)
 
 
 def _get_scope_segment(cell):
@@ -73,6 +74,8 @@ class CallMixin(CellTree):
                 return self._call_in_trace(args, kwargs)
             if _state.mode == _GRAPH or self._compile_always:
                 return program_cache.call(self, *self._graph_call(args, kwargs))
+            if self.requires_grad:
+                return self._run_eagerly(args, kwargs)
             return self._run_with_precision_and_hooks(args, kwargs)
         except Exception as error:
             other = error_notes.tensor_expected_error(self, args, kwargs, error)
@@ -171,6 +174,12 @@ class CallMixin(CellTree):
         """Return the segment of the scope path for this Cell when it is called by the Cell `holder` (None for the
         outermost call)."""
         return scope_name(attribute_name(holder, self) if holder is not None else "", type(self).__name__)
+
+    def _run_eagerly(self, args, kwargs):
+        """Run in PYNATIVE mode. The outermost call of a network in training is recorded for its gradient."""
+        if self.requires_grad and self.training and _thread.recording == 0 and _thread.paused is None and not kwargs:
+            return run_recorded(self, args, lambda *inputs: self._run_with_precision_and_hooks(inputs, {}))
+        return self._run_with_precision_and_hooks(args, kwargs)
 
     def _run_with_precision_and_hooks(self, args, kwargs):
         """Run `construct` with mixed precision, hooks and custom gradients."""
