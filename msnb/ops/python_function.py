@@ -107,8 +107,8 @@ class Morph(HostPrimitive):
 
     Args:
         fn (Callable): The function.
-        infer_shape (Callable): Ignored: shapes follow from `fn`. MindSpore's compiler reads it.
-        infer_dtype (Callable): Ignored like `infer_shape`.
+        infer_shape (Callable): No effect: shapes follow from `fn`. MindSpore's compiler reads it.
+        infer_dtype (Callable): No effect: types follow from `fn`.
         bprop_fn (Callable): Refused; write a Cell with a `bprop`. Default: None.
 
     Inputs:
@@ -133,6 +133,7 @@ class Morph(HostPrimitive):
         for function, name in ((fn, "fn"), (infer_shape, "infer_shape"), (infer_dtype, "infer_dtype")):
             if not callable(function):
                 raise TypeError(f"For 'Morph', '{name}' should be a function, but got {describe(function)}.")
+        log.unused("Morph", "shapes and types follow from 'fn'", infer_shape=True, infer_dtype=True)
         self.fn = fn
 
     def __call__(self, *args):
