@@ -12,6 +12,7 @@ import pytest
 import msnb
 from msnb import GRAPH_MODE, PYNATIVE_MODE, Parameter, Tensor, context, nn, ops
 from msnb.common import dtype as mstype
+from msnb.core.operator import api_generations
 from msnb.mindspore2 import face
 from msnb.ops.auto_generate import gen_ops_prim, pyboost_inner_prim
 from msnb.ops.operations import _grad_ops, _inner_ops
@@ -283,8 +284,14 @@ def test_a_class_of_tensors_may_have_a_class_of_its_own():
     assert isinstance(Tensor(np.zeros(2)), Doubles) and not isinstance(Tensor(1), Doubles)
 
 
-def test_shape_and_type_alone_make_a_tensor():
-    x = Tensor(shape=(0, 3), dtype=mstype.int64)
+def test_shape_and_type_alone_make_a_tensor_in_mindspore_2():
+    with pytest.raises(TypeError, match="give 'input_data', or"):
+        Tensor(shape=(0, 3), dtype=mstype.int64)
+    api_generations.share(2)
+    try:
+        x = Tensor(shape=(0, 3), dtype=mstype.int64)
+    finally:
+        api_generations.share(1)
     assert (x.shape, x.dtype) == ((0, 3), mstype.int64)
 
 

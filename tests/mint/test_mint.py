@@ -308,7 +308,7 @@ def test_page_of_mint_is_the_output_of_its_script():
 def test_generated_operators_accept_the_arguments_of_mint():
     from msnb.mint import _generated
 
-    for name in {*_generated._CLASSES, *_generated._SPECIAL_FUNCTIONS}:
+    for name in {*_generated._CLASSES, *_generated.FUNCTIONS}:
         operator = _generated.generated(name)
         assert callable(operator.function) and set(operator.settings).isdisjoint(operator.arguments), name
         assert issubclass(operator, msnb.ops.Primitive), name

@@ -29,7 +29,7 @@ from msnb.core.operator.declare import SPELLINGS
 from msnb.core.operator.primitive import Primitive
 from msnb.core.state import trace_state
 from msnb.core.tensor.parameter import Parameter
-from msnb.core.tensor.tensor import attach
+from msnb.core.tensor.tensor import Tensor, attach
 
 _Declared = TypeVar("_Declared")
 VERSIONS = {1: "1.1.1", 2: "2.10.0"}  # generation -> version of MindSpore with this interface
@@ -39,6 +39,7 @@ SHARED = {  # besides Tensor methods, behaviour that all programs of the process
     "vision.Resize to one size": "it rounds the longer edge down, and r1.1 to the nearest whole number",
     "Dataset.output_types": "it gives numpy.dtype objects, that of texts is dtype('<U')",
     "text transforms, called by hand": "they give str, as columns of text and what functions of `map` are given are",
+    "Tensor": "`shape` and `dtype` are enough, and give zeros",
     "Parameter.set_data": "a Tensor of another shape is taken, and converted to the Parameter's element type whatever "
     "its own is; a float is refused for a Parameter of whole numbers",
     "SequentialCell": "where a Cell is taken out, those behind it move up, and their Parameters are called after their "
@@ -390,6 +391,7 @@ def share(generation: int) -> None:
             attach(name, SPELLINGS[kind, name, generation].target)
     shared = generation
     Parameter.takes_any_shape_and_type = generation == 2
+    Tensor.is_filled_without_init = generation == 2
     trace_state.epoch.bump()  # programs of the other generation are invalid
     if _has_api2_kernels:
         clear_kernels()

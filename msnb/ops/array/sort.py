@@ -10,6 +10,7 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, Kind, accept_value, check
 from msnb.core.compat.jax_private import is_tracer
 from msnb.core.errors.data_dependent_shape import DataDependentShape
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.support.type_promotion import np_dtype
@@ -19,6 +20,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._numpy import ArrayLike, as_tensor, common_type
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.gather import GatherD
+from msnb.ops.array.unique_consecutive import sorted_unique
 
 
 def _make_type_kind(*allowed):
@@ -310,6 +312,33 @@ class Unique(HostPrimitive):
 def _tensor_unique(self: Tensor) -> tuple[Tensor, Tensor]:
     """Return the distinct elements and the index of each element among them, as `ops.unique`."""
     return Unique()(self)
+
+
+@differs_in_api2("it returns the distinct elements in ascending order; indices and counts are returned on request")
+@spelling(Unique, method="unique")
+def _tensor_unique_api2(
+    self: Tensor,
+    sorted: Bool = True,
+    return_inverse: Bool = False,
+    return_counts: Bool = False,
+    dim: int | None = None,
+) -> Tensor | tuple[Tensor, ...]:
+    """Return the distinct elements, or the distinct slices along `dim`, in ascending order.
+
+    Args:
+        sorted (bool): No effect: the result is always sorted. Default: True.
+        return_inverse (bool): Whether to also return, for each element or slice, its index in the result. Default:
+            False.
+        return_counts (bool): Whether to also return the count of each result. Default: False.
+        dim (int): Dimension whose slices are compared; None compares elements. Default: None.
+
+    Returns:
+        Tensor; a tuple if further results are requested.
+
+    Raises:
+        ValueError: If `dim` is out of range.
+    """
+    return sorted_unique(self, return_inverse, return_counts, dim)
 
 
 @spelling(Unique, numpy="unique")

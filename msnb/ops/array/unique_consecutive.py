@@ -4,13 +4,11 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, check
-from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.operator.cases import I, Values, case, refused
 from msnb.core.operator.declare import spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
-from msnb.ops.array.sort import Unique
 
 
 def _flatten_slices(x, axis):
@@ -133,33 +131,6 @@ def sorted_unique(
         x for x, is_returned in zip(results, (True, return_inverse, return_counts), strict=True) if is_returned
     )
     return selected if len(selected) > 1 else distinct
-
-
-@differs_in_api2("it returns the distinct elements in ascending order; indices and counts are returned on request")
-@spelling(Unique, method="unique")
-def _tensor_unique_api2(
-    self: Tensor,
-    sorted: Bool = True,
-    return_inverse: Bool = False,
-    return_counts: Bool = False,
-    dim: int | None = None,
-) -> Tensor | tuple[Tensor, ...]:
-    """Return the distinct elements, or the distinct slices along `dim`, in ascending order.
-
-    Args:
-        sorted (bool): No effect: the result is always sorted. Default: True.
-        return_inverse (bool): Whether to also return, for each element or slice, its index in the result. Default:
-            False.
-        return_counts (bool): Whether to also return the count of each result. Default: False.
-        dim (int): Dimension whose slices are compared; None compares elements. Default: None.
-
-    Returns:
-        Tensor; a tuple if further results are requested.
-
-    Raises:
-        ValueError: If `dim` is out of range.
-    """
-    return sorted_unique(self, return_inverse, return_counts, dim)
 
 
 _BY_VALUES = "its shapes depend on values"
