@@ -132,6 +132,7 @@ REPLACED = {
     (
         "msnb.core.operator.api_generations",
         "Parameter.takes_any_shape_and_type = ",
+        "Tensor.is_filled_without_init = ",
     ): "a switch that Parameter has for the generation in use",
     ("msnb.core.operator.traced_attributes", "opened.fn = "): "a copy that it has made itself",
     ("msnb.dataset.engine.graphserver", "setattr(graph, "): "a stand-in that it has made itself",
