@@ -132,8 +132,11 @@ REPLACED = {
     (
         "msnb.core.operator.api_generations",
         "Parameter.takes_any_shape_and_type = ",
-        "Tensor.is_filled_without_init = ",
     ): "a switch that Parameter has for the generation in use",
+    (
+        "msnb.core.operator.api_generations",
+        "Tensor.is_filled_without_init = ",
+    ): "a switch that Tensor has for the generation in use",
     ("msnb.core.operator.traced_attributes", "opened.fn = "): "a copy that it has made itself",
     ("msnb.dataset.engine.graphserver", "setattr(graph, "): "a stand-in that it has made itself",
     ("msnb.insight.profile.figures", "setattr(cell, "): "a sum, in a row of its own table",
