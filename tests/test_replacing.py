@@ -135,7 +135,7 @@ REPLACED = {
     ): "a switch that Parameter has for the generation in use",
     (
         "msnb.core.operator.api_generations",
-        "Tensor.is_filled_without_init = ",
+        "Tensor._is_filled_without_init = ",
     ): "a switch that Tensor has for the generation in use",
     ("msnb.core.operator.traced_attributes", "opened.fn = "): "a copy that it has made itself",
     ("msnb.dataset.engine.graphserver", "setattr(graph, "): "a stand-in that it has made itself",

@@ -391,7 +391,7 @@ def share(generation: int) -> None:
             attach(name, SPELLINGS[kind, name, generation].target)
     shared = generation
     Parameter.takes_any_shape_and_type = generation == 2
-    Tensor.is_filled_without_init = generation == 2
+    Tensor._is_filled_without_init = generation == 2
     trace_state.epoch.bump()  # programs of the other generation are invalid
     if _has_api2_kernels:
         clear_kernels()

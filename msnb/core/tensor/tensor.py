@@ -66,7 +66,7 @@ class Tensor(Boxed):
     # `_whole` is set only for views, see `core.tensor.views`. Programs set attributes of their own.
     __slots__ = ("_array", "_node", "_whole", "__weakref__", "__dict__")
     _mime_ = display_hooks.mime
-    is_filled_without_init = False  # True in MindSpore 2; `core.operator.api_generations` sets it
+    _is_filled_without_init = False  # True in MindSpore 2; `core.operator.api_generations` sets it
 
     if TYPE_CHECKING:  # slots, and attributes that operators attach to the class
         _array: Any
@@ -106,7 +106,7 @@ class Tensor(Boxed):
                 self._node = None
                 if self._array is not None:
                     return
-                if shape is None or dtype is None or not self.is_filled_without_init:
+                if shape is None or dtype is None or not self._is_filled_without_init:
                     raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
                 input_data = np.zeros(shape, mstype.dtype_to_nptype(dtype))  # MindSpore 2 leaves the values open
             else:
