@@ -8,6 +8,8 @@ import pytest
 
 import msnb
 from msnb import Parameter, ParameterTuple, Tensor, context, nn, ops
+from msnb.core.state import events
+from msnb.interventions import zero
 
 X = Tensor(np.random.default_rng(0).standard_normal((4, 3, 5, 5)).astype(np.float32) + 2)
 
@@ -158,6 +160,32 @@ def test_network_runs_again_for_other_arguments(first):
     net(first[0], *(each.mean() for each in first[1:]))
     gradient(net, X)
     assert len(net.calls) == 2
+
+
+def test_network_runs_again_for_an_intervention_that_began_later():
+    class Scaled(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w, self.relu = Parameter(Tensor([2.0, 3.0]), name="w"), nn.ReLU()
+
+        def construct(self, x):
+            return (self.relu(self.w * x) * x).sum()
+
+    net, x = Scaled().set_train().set_grad(), Tensor([1.0, 2.0])
+    net(x)
+    with msnb.intervene(net, {"op:ReLU": zero()}):
+        (grad,) = gradient(net, x)
+    np.testing.assert_array_equal(grad, [0.0, 0.0])
+    net(x)
+    np.testing.assert_array_equal(gradient(net, x)[0], [1.0, 4.0])
+
+
+def test_an_observer_that_begins_later_sees_the_forward_pass():
+    net, nodes = make_net(), []
+    net(X)
+    with events.listen(recorded=lambda node, boxes: nodes.append(node.kernel.name)):
+        gradient(net, X)
+    assert any(name.startswith("Conv2D") for name in nodes) and len(net.calls) == 2
 
 
 def test_a_tensor_that_is_passed_twice_has_two_gradients():

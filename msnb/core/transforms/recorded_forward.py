@@ -10,7 +10,7 @@ from typing import Any
 
 from msnb.core.eager import tape
 from msnb.core.eager.integer_gradients import has_gradient
-from msnb.core.state import trace_state
+from msnb.core.state import events, interventions, trace_state
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor, box
@@ -29,7 +29,7 @@ class RecordedForward:
         out (Any): The result.
     """
 
-    __slots__ = ("out", "_cell", "_leaves", "_arrays", "_results", "_sources", "_weights", "_weight_arrays")
+    __slots__ = ("out", "_cell", "_leaves", "_arrays", "_results", "_sources", "_weights", "_weight_arrays", "_tools")
 
     def __init__(self, cell: Any, args: tuple[Any, ...]) -> None:
         self.out: Any = None
@@ -40,6 +40,7 @@ class RecordedForward:
         self._sources = {id(leaf): tape.Leaf() for leaf in self._leaves if _is_variable(leaf)}
         self._weights = {id(weight): (weight, tape.Leaf()) for weight in cell.trainable_params()}
         self._weight_arrays = []
+        self._tools = _get_active_tools()
 
     def run(self, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """Return the result of ``call(*args)``, and record its operators."""
@@ -68,7 +69,7 @@ class RecordedForward:
 
     def matches(self, fn: Any, args: tuple[Any, ...], variables: Sequence[Tensor], weights: Sequence[Any]) -> bool:
         """Return True if a gradient of `fn` for these arguments, variables and weights may use this recording."""
-        if fn is not self._cell or not fn.training:
+        if fn is not self._cell or not fn.training or self._tools != _get_active_tools():
             return False
         leaves = flatten(args)[0]
         if len(leaves) != len(self._leaves) or not all(map(_is_same, leaves, self._leaves, self._arrays)):
@@ -100,6 +101,12 @@ class RecordedForward:
     def source_of_weight(self, weight: Any) -> Any:
         """Return the tape node of a trainable Parameter."""
         return self._weights[id(weight)][1]
+
+
+def _get_active_tools():
+    """Return what can observe or change a forward pass from outside, to compare it later."""
+    asked = events.subscribers
+    return interventions.active, asked.entered, asked.recorded, asked.dispatched, trace_state.hook_epoch.value
 
 
 def _is_variable(leaf):
