@@ -1,7 +1,9 @@
 """Names of MindSpore's private modules that libraries import: operators by generated names, and records of C++."""
 
+import copy
 import importlib
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -394,3 +396,17 @@ def test_the_alias_has_the_version_of_its_interface_and_loads_pillow():
         "assert PIL.Image"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [copy.copy, copy.deepcopy, lambda info: pickle.loads(pickle.dumps(info))],
+    ids=["copy", "deep", "pickle"],
+)
+def test_a_record_of_a_parameter_can_be_copied(duplicate):
+    info = Parameter(X, name="w", requires_grad=False).param_info
+    info.mark = 3
+    again = duplicate(info)
+    assert (again.name, again.requires_grad, again.comm_fusion) == ("w", False, 1)
+    with pytest.raises(AttributeError, match="has no 'nothing'"):
+        _ = again.nothing

@@ -46,11 +46,12 @@ class ParamInfo:
         return [] if self._parameter is None else [*self._parameter.shape]
 
     def __getattr__(self, name: str) -> Any:
-        if name in _OF_PARAMETER and self._parameter is not None:
-            return getattr(self._parameter, name)
-        for settings in (self._own, _OF_PARAMETER, _STORED):
-            if name in settings:
-                return settings[name]
+        if not name.startswith("__") and name not in ("_parameter", "_own"):  # a copy does not have these two yet
+            if name in _OF_PARAMETER and self._parameter is not None:
+                return getattr(self._parameter, name)
+            for settings in (self._own, _OF_PARAMETER, _STORED):
+                if name in settings:
+                    return settings[name]
         raise AttributeError(f"A ParamInfo has no {name!r}.", name=name, obj=self)
 
     def __setattr__(self, name: str, value: Any) -> None:
