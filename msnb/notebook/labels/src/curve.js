@@ -24,8 +24,9 @@ export function drawCurve({ own, random, heldOut }) {
   return (
     `<svg class="curve" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="accuracy: ${title}">${grid.join("")}` +
     `<text x="${LEFT}" y="${BOTTOM + 16}">0</text>` +
-    `<text class="end" x="${RIGHT}" y="${BOTTOM + 16}">${most > 1 ? `${most} labels` : ""}</text>${line(random, "random")}` +
-    `${line(own, "own")}${last ? `<circle cx="${x(last[0])}" cy="${y(last[1])}" r="3.5"/>` : ""}</svg>` +
+    `<text class="end" x="${RIGHT}" y="${BOTTOM + 16}">${most > 1 ? `${most} labels` : ""}</text>` +
+    `${line(random, "random")}${line(own, "own")}` +
+    `${last ? `<circle cx="${x(last[0])}" cy="${y(last[1])}" r="3.5"/>` : ""}</svg>` +
     `<p class="legend"><span class="own">this session</span> <span class="random">random labels</span></p>`
   );
 }
