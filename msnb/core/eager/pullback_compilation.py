@@ -56,6 +56,7 @@ class _Ahead:
 
     def __init__(self):
         self._jobs: deque[Any] = deque()
+        self._current: Any = None  # the job that the thread does now
         self._thread: threading.Thread | None = None
         self._settings: Any = None
         self._device: Any = None
@@ -73,12 +74,11 @@ class _Ahead:
                 self._thread = threading.Thread(target=self._compile_in_thread, name="msnb-compile")
                 self._thread.start()
 
-    def finish(self):
-        """Drop the jobs that have not begun, and wait for the one that has."""
-        self._jobs.clear()
-        thread = self._thread
-        if thread is not None:
-            thread.join()
+    def stop(self):
+        """Drop the jobs that have not begun. Return (thread, key of its last job), or None if no thread runs."""
+        with self._lock:
+            self._jobs.clear()
+            return None if self._thread is None else (self._thread, self._current)
 
     def _compile_in_thread(self):
         with jax.default_device(self._device):
@@ -87,10 +87,10 @@ class _Ahead:
                 with self._lock:
                     if not (self._jobs and is_usable and threading.main_thread().is_alive()):
                         self._jobs.clear()
-                        self._thread = None
+                        self._thread = self._current = None
                         return
-                    job = self._jobs.popleft()
-                _compile_job(*job)
+                    self._current, arguments = self._jobs.popleft()
+                _compile_job(self._current[0], arguments)
 
 
 _ahead = _Ahead()
@@ -108,15 +108,21 @@ def compile_pullbacks(nodes: Iterable[Any], find_needs: Callable[[Any], tuple[bo
     Raises:
         KeyboardInterrupt: At a Ctrl-C. Threads end after the kernel that they compile.
     """
-    _ahead.finish()
+    last = _ahead.stop()
     jobs = _collect_jobs(nodes, find_needs)
-    if len(jobs) >= _FEW:
-        _compile_on_threads(jobs)
+    if last is not None:
+        jobs = deque(job for job in jobs if job[0] != last[1])  # two threads would compile it twice
+    try:
+        if len(jobs) >= _FEW:
+            _compile_on_threads(jobs)
+    finally:
+        if last is not None:
+            last[0].join()
     _seen.in_backward = _thread.n_traces
 
 
 def _collect_jobs(nodes, find_needs):
-    """Return the distinct (kernel, arguments) of the pullbacks, those that run last at the end."""
+    """Return the distinct jobs ((kernel, signature), arguments) of the pullbacks, those that run last at the end."""
     jobs = {}
     for node in nodes:
         needs = find_needs(node)
@@ -126,8 +132,8 @@ def _collect_jobs(nodes, find_needs):
         signature = tuple([*map(jax.typeof, node.arrays), *node.outputs])
         if (kernel, signature) not in jobs:
             cotangents = [jax.ShapeDtypeStruct(*output) for output in node.outputs]
-            jobs[kernel, signature] = kernel, (*node.arrays, *cotangents)
-    return deque(jobs.values())
+            jobs[kernel, signature] = *node.arrays, *cotangents
+    return deque(jobs.items())
 
 
 def _is_excluded(array):
@@ -161,7 +167,7 @@ def _compile(jobs, take):
     """Compile jobs until none is left. An error ends it and is raised where the pullback runs."""
     while True:
         try:
-            kernel, arguments = take()
+            (kernel, _), arguments = take()
         except IndexError:
             return
         _compile_job(kernel, arguments)
