@@ -157,3 +157,34 @@ def test_a_compilation_that_takes_minutes_raises_no_alarm_in_the_cell(monkeypatc
     monkeypatch.setattr(background_compile, "_Job", Job)
     nn.Dense(4, 3)(X)
     assert "slow_operation_alarm" not in (said := capfd.readouterr().err) and "something else" in said
+
+
+def test_a_long_compilation_returns_the_memory_that_it_has_freed(monkeypatch):
+    returned = threading.Event()
+    monkeypatch.setattr(background_compile.free_memory, "return_freed_memory", returned.set)
+    monkeypatch.setattr(background_compile, "_LONG", float("inf"))
+    nn.Dense(4, 3)(X)
+    assert not returned.is_set()
+    monkeypatch.setattr(background_compile, "_LONG", 0)
+    nn.Dense(4, 5)(X)
+    assert returned.wait(60)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not hasattr(os, "confstr"), reason="needs Linux")
+def test_freed_memory_is_returned_to_the_system():
+    if "glibc" not in (os.confstr("CS_GNU_LIBC_VERSION") or ""):
+        pytest.skip("needs glibc")
+    program = """
+import os
+from msnb._util.free_memory import return_freed_memory
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+blocks = [bytes(60_000) for _ in range(3000)]  # smaller than what glibc returns at once
+end = bytes(60_000)  # the memory before it cannot be returned by making the heap shorter
+del blocks
+before = resident()
+return_freed_memory()
+assert before - resident() > 100, (before, resident())
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

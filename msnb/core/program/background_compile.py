@@ -14,13 +14,14 @@ from typing import Any, Protocol
 import jax
 from jax.extend.core import ClosedJaxpr
 
-from msnb._util import gc_pause
+from msnb._util import free_memory, gc_pause
 from msnb.common import progress
 from msnb.core.compat.jax_compilation import thread_settings
 from msnb.core.program import persistent_cache, slow_compile_alarm
 from msnb.core.program.quick_start import QuickForm
 
 SILENT = 2.0  # seconds before a progress line is shown
+_LONG = 1.0  # seconds; a compilation that takes longer frees enough memory to return it, which takes 30 ms
 
 
 class _Job:
@@ -51,6 +52,8 @@ class _Job:
             self._compile_form()
         finally:
             self.done.set()
+        if time.perf_counter() - self.started > _LONG:
+            free_memory.return_freed_memory()
 
     def _get_compile_function(self):
         form, arguments = self.form, self.arguments
