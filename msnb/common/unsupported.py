@@ -258,6 +258,7 @@ ABSENT: dict[str, dict[str, str]] = {
     },
     "it reads videos; cv2.VideoCapture gives the pictures of one, and GeneratorDataset takes them": {
         "dataset.vision": "VideoDecoder read_video read_video_timestamps",
+        "dataset.config": "get_video_backend set_video_backend",
     },
     "it is of audio, and not there yet; librosa and torchaudio compute it, and a function of map() may call them": {
         "dataset.audio": "DetectPitchFrequency Dither InverseMelScale Vad",

@@ -277,6 +277,13 @@ def test_a_stretched_spectrum_is_that_of_the_phase_vocoder():
     np.testing.assert_allclose(A.TimeStretch(8, 9)(SPECTRUM), SPECTRUM, atol=1e-5)
 
 
+def test_a_spectrum_that_is_not_stretched_has_one_leading_axis():
+    shapes = {(9, 4, 2): (1, 9, 4, 2), (3, 9, 4, 2): (3, 9, 4, 2), (2, 3, 9, 4, 2): (6, 9, 4, 2)}  # MindSpore 2.7.1
+    for shape, result in shapes.items():
+        assert A.TimeStretch(8, 9)(np.ones(shape)).shape == result
+        assert A.TimeStretch(8, 9, 2.0)(np.ones(shape)).shape == (*shape[:-2], 2, 2)
+
+
 def test_an_inverse_spectrum_without_padding_has_the_samples_that_the_frames_have():
     spectrum = A.Spectrogram(16, power=0.0, center=False)(WAVE)
     wave = A.InverseSpectrogram(n_fft=16, center=False)(spectrum)
