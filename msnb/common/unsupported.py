@@ -194,8 +194,8 @@ ABSENT: dict[str, dict[str, str]] = {
     f"{_ASCEND} for attention; ops.flash_attention_score, or nn.MultiheadAttention, computes the same": {
         "ops": "ApplyRotaryPosEmb GroupTopk PagedAttention PagedAttentionMask ReshapeAndCache "
         "fused_infer_attention_score incre_flash_attention moe_distribute_combine "
-        "moe_distribute_dispatch moe_init_routing_v2 moe_token_permute moe_token_unpermute "
-        "multi_scale_deformable_attn_function prompt_flash_attention ring_attention_update rotary_position_embedding "
+        "moe_distribute_dispatch moe_init_routing_v2 "
+        "multi_scale_deformable_attn_function prompt_flash_attention ring_attention_update "
         "speed_fusion_attention",
         "ops.operations._inner_ops": "DecoderKVCache PromptKVCache",
         "nn.layer": "flash_attention",
