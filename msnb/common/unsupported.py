@@ -261,7 +261,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "dataset.config": "get_video_backend set_video_backend",
     },
     "it is of audio, and not there yet; librosa and torchaudio compute it, and a function of map() may call them": {
-        "dataset.audio": "DetectPitchFrequency Dither InverseMelScale Vad",
+        "dataset.audio": "InverseMelScale Vad",
     },
     "it builds MindSpore's C++ pipeline; the pipeline here is Python, and iterating over the data set runs it": {
         "dataset.Dataset": "create_ir_tree get_init_step iterator_bootstrap parse parse_tree post_parse pre_parse "

@@ -59,7 +59,9 @@ def MoeTokenPermute(tokens, indices, num_out_tokens: PositiveInt | None = None, 
 
 
 @operator(functional="moe_token_unpermute")
-def MoeTokenUnpermute(permuted_tokens, sorted_indices, probs=None, padded_mode: Bool = False, restore_shape: Shape | None = None):
+def MoeTokenUnpermute(
+    permuted_tokens, sorted_indices, probs=None, padded_mode: Bool = False, restore_shape: Shape | None = None
+):
     """Bring copies of tokens that are grouped by expert into the order of the tokens, and add the copies of a token.
 
     Inputs:
@@ -106,9 +108,7 @@ CASES = [
     case(MoeTokenPermute, _TOKENS, _EXPERTS).without("mindspore", _ASCEND),
     case(MoeTokenPermute, _TOKENS, Values([3, 0, 1, 0], "int64"), 3).without("mindspore", _ASCEND),
     refused(ValueError, MoeTokenPermute, F(3, 3), _EXPERTS, says="'indices' should have shape"),
-    case(MoeTokenUnpermute, F(8, 3), Values([3, 0, 1, 6, 7, 4, 2, 5], "int32"), F(4, 2)).without(
-        "mindspore", _ASCEND
-    ),
+    case(MoeTokenUnpermute, F(8, 3), Values([3, 0, 1, 6, 7, 4, 2, 5], "int32"), F(4, 2)).without("mindspore", _ASCEND),
     case(MoeTokenUnpermute, F(3, 2), Values([3, 0, 1, 2], "int32")).without("mindspore", _ASCEND),
     refused(ValueError, MoeTokenUnpermute, F(4, 3), Values([0, 1, 2, 3], "int32"), F(3, 2), says="'probs'"),
 ]
