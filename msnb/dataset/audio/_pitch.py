@@ -85,8 +85,8 @@ class DetectPitchFrequency(AudioOp):
         every = correlation[..., shortest:]
         if not every.shape[-1]:
             raise RuntimeError(
-                f"DetectPitchFrequency has no period between freq_high ({self.freq_high}) and freq_low ({self.freq_low}) "
-                "to try: make freq_low lower than freq_high."
+                f"DetectPitchFrequency has no period to try between freq_high ({self.freq_high}) and freq_low "
+                f"({self.freq_low}): make freq_low lower than freq_high."
             )
         best, position = every.max(-1), every.argmax(-1)
         if half > shortest:
