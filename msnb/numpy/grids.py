@@ -22,14 +22,15 @@ class _Grid:
         self._by_numpy = by_numpy
 
     def __getitem__(self, keys: slice | tuple[slice, ...]) -> Tensor | list[Tensor]:
-        for key in keys if isinstance(keys, tuple) else (keys,):
+        slices = keys if isinstance(keys, tuple) else (keys,)
+        for key in slices:
             numbers = (key.start, key.stop, key.step) if isinstance(key, slice) else ("",)
             if not all(v is None or isinstance(v, (int, float, complex)) for v in numbers) or key.stop is None:
                 raise TypeError(f"For '{self._name}', each index should be a slice of numbers, but got {key!r}.")
         grid = self._by_numpy[keys]
         if isinstance(grid, np.ndarray):
             return _to_tensor(grid)
-        axes = [self._by_numpy[key] for key in keys]  # numpy would give all axes the element type of their sum
+        axes = [self._by_numpy[key] for key in slices]  # numpy would give all axes the element type of their sum
         return [_to_tensor(axis.reshape(each.shape)) for axis, each in zip(axes, grid, strict=True)]
 
     def __repr__(self) -> str:

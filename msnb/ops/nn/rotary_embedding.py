@@ -1,5 +1,7 @@
 """Rotary position embedding of queries and keys."""
 
+from typing import Annotated
+
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
@@ -9,7 +11,7 @@ from msnb.core.operator.declare import operator
 from msnb.ops._check import dtype_in, numpy_dtypes, rank
 
 _FLOATS = numpy_dtypes(mstype.float16, mstype.bfloat16, mstype.float32)
-_Mode = OneOf(0, 1, among=Int)
+_Mode = Annotated[int, OneOf(0, 1, among=Int)]
 
 
 @operator(functional="rotary_position_embedding")
