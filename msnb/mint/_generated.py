@@ -238,7 +238,8 @@ def generated(name: str) -> Any:
         called, _, setting_names = _CLASSES[name].partition("|")
         function, settings = _find_function(called), tuple(setting_names.split(",")) if setting_names else ()
     if function is None:
-        return _generate_function(name) if name.islower() else refused_operator(name)
+        refused = refused_operator(name)
+        return _generate_function(name) if refused is None and name.islower() else refused
     arguments = tuple(p for p in inspect.signature(function).parameters if p not in settings)
     body = {
         "function": staticmethod(function),
