@@ -410,3 +410,47 @@ def test_a_record_of_a_parameter_can_be_copied(duplicate):
     assert (again.name, again.requires_grad, again.comm_fusion) == ("w", False, 1)
     with pytest.raises(AttributeError, match="has no 'nothing'"):
         _ = again.nothing
+
+
+def test_generated_functions_take_arguments_by_position(mode):
+    x = Tensor([1.0, 2.0, 3.0])
+    calls = {
+        "add_ext": ((x, x, 2), [3, 6, 9]),
+        "sub_ext": ((x, x, 2), [-1, -2, -3]),
+        "add_scalar": ((x, 2, 2), [5, 6, 7]),
+        "sub_scalar": ((x, 2, 2), [-3, -2, -1]),
+        "clamp_scalar": ((x, 1.5, 2.5), [1.5, 2, 2.5]),
+        "clamp_tensor": ((x, Tensor([1.5]), Tensor([2.5])), [1.5, 2, 2.5]),
+        "divs": ((x, 2), [0.5, 1, 1.5]),
+        "muls": ((x, 2), [2, 4, 6]),
+        "floor_div_scalar": ((x, 2), [0, 1, 1]),
+        "lerp_scalar": ((x, x * 3, 0.5), [2, 4, 6]),
+        "index_fill_scalar": ((x, 0, Tensor([1]), 7.0), [1, 7, 3]),
+        "select_v2": ((x > 1, x, x * 0), [0, 2, 3]),
+        "narrow_view": ((x, 0, 1, 2), [2, 3]),
+        "expand_dims_view": ((x, 0), [[1, 2, 3]]),
+        "broadcast_to_view": ((x, (2, 3)), [[1, 2, 3]] * 2),
+        "clone": ((x,), [1, 2, 3]),
+        "inplace_clamp_scalar": ((x * 1, 1.5, 2.5), [1.5, 2, 2.5]),
+        "inplace_add_ext": ((x * 1, x, 2), [3, 6, 9]),
+    }
+    for name, (args, expected) in calls.items():  # values of 2.7.1, where its CPU build has a kernel
+        function = getattr(ops.auto_generate, name)
+        assert function.__name__ in (name, name.removesuffix("_ext")) and function.__doc__
+        same(function(*args), expected)
+    same(ops.auto_generate.add_ext(x, x, alpha=3), [4, 8, 12])
+    for name in ("add_layer_norm_grad", "no_such_function", "clampscalar"):
+        assert not hasattr(ops.auto_generate, name)
+
+
+def test_overloads_of_2_7_1_are_functions_of_mint_or_ops():
+    overloads = importlib.import_module("msnb.ops.functional_overload")
+    names = """add addcdiv any bernoulli_ bitwise_not clamp clip conv1d conv2d conv3d div divide einsum empty
+    empty_like floor_divide fmod ge gelu greater_equal imag index_add kthvalue lerp max min nansum pixel_shuffle real
+    remainder repeat_interleave sub where xlogy"""
+    assert all(callable(getattr(overloads, name)) for name in names.split())
+    same(overloads.add(X, X, alpha=2), X.asnumpy() * 3)
+    same(overloads.imag(Tensor([1 + 2j])), [2])
+    assert overloads.any(X).asnumpy() and overloads.max(X, 1)[1].asnumpy().tolist() == [2, 2]
+    with pytest.raises(AttributeError, match="functional_overload"):
+        overloads.no_such_function

@@ -144,7 +144,15 @@ def test_a_step_satisfies_the_conditions_of_wolfe():
     result = optimize.line_search(bowl, x, direction)  # MindSpore 2.7.1: 1.0, 1.13, [1.6, 1.4]
     assert not result.failed and result.a_k == 1 and abs(result.f_k - 1.13) < 1e-6
     np.testing.assert_allclose(result.g_k.asnumpy(), [1.6, 1.4], atol=1e-6)
-    assert optimize.line_search(bowl, x, -direction).failed
+    assert result.status == 0
+    result = optimize.line_search(bowl, x, -direction)
+    assert result.failed and result.status == 1
+
+
+def test_a_search_without_a_step_returns_the_first_length_and_the_values_at_the_start():
+    result = optimize.line_search(lambda x: x[0] ** 2 - x[1] ** 3, Tensor([1.0, 1.0]), Tensor([-1.0, -1.0]))
+    assert result.failed and (result.a_k, result.f_k, result.status) == (1.0, 0.0, 1)  # as in MindSpore 2.7.1
+    assert result.g_k.asnumpy().tolist() == [2, -3]
 
 
 COSTS = np.array([[4, 1, 3], [2, 0, 5], [3, 2, 2.0]])

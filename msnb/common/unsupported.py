@@ -194,8 +194,8 @@ ABSENT: dict[str, dict[str, str]] = {
     f"{_ASCEND} for attention; ops.flash_attention_score, or nn.MultiheadAttention, computes the same": {
         "ops": "ApplyRotaryPosEmb GroupTopk PagedAttention PagedAttentionMask ReshapeAndCache "
         "fused_infer_attention_score incre_flash_attention moe_distribute_combine "
-        "moe_distribute_dispatch moe_init_routing_v2 moe_token_permute moe_token_unpermute "
-        "multi_scale_deformable_attn_function prompt_flash_attention ring_attention_update rotary_position_embedding "
+        "moe_distribute_dispatch moe_init_routing_v2 "
+        "multi_scale_deformable_attn_function prompt_flash_attention ring_attention_update "
         "speed_fusion_attention",
         "ops.operations._inner_ops": "DecoderKVCache PromptKVCache",
         "nn.layer": "flash_attention",
@@ -258,9 +258,10 @@ ABSENT: dict[str, dict[str, str]] = {
     },
     "it reads videos; cv2.VideoCapture gives the pictures of one, and GeneratorDataset takes them": {
         "dataset.vision": "VideoDecoder read_video read_video_timestamps",
+        "dataset.config": "get_video_backend set_video_backend",
     },
     "it is of audio, and not there yet; librosa and torchaudio compute it, and a function of map() may call them": {
-        "dataset.audio": "DetectPitchFrequency Dither InverseMelScale Vad",
+        "dataset.audio": "InverseMelScale Vad",
     },
     "it builds MindSpore's C++ pipeline; the pipeline here is Python, and iterating over the data set runs it": {
         "dataset.Dataset": "create_ir_tree get_init_step iterator_bootstrap parse parse_tree post_parse pre_parse "

@@ -109,6 +109,49 @@ def _find_function(name):
     return _find_mint_function(name) or getattr(F, name, None) or getattr(Tensor, name)
 
 
+def find_overload(name: str) -> Callable[..., Any] | None:
+    """Return the function of mint, or of ops if mint has none, with that name; None if there is none."""
+    return _find_mint_function(name) or (getattr(F, name) if name in F.__all__ else None)
+
+
+def _as_positional(function):
+    """Return `function`, with arguments that it takes by keyword alone also behind the others, as generated functions
+    take them."""
+    if function is None:
+        return None
+    parameters = inspect.signature(function).parameters.values()
+    if all(p.kind is not p.KEYWORD_ONLY for p in parameters) or any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return function
+    names = tuple(p.name for p in parameters)
+
+    @functools.wraps(function)
+    def positional(*args, **kwargs):
+        return function(**_bind_arguments(function.__name__, names, args, kwargs))
+
+    return positional
+
+
+def _generate_function(name):
+    """Return the function `clamp_scalar` of the class `ClampScalar`, None if there is no such class."""
+    class_name = _class_by_letters().get(_letters_of(name))
+    if class_name is None or name != _snake_case(class_name) or class_name in list_refused():
+        return None
+    operator = find_instance(name)
+    if operator is None:
+        return None
+
+    def function(*args, **kwargs):
+        return operator(*args, **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = type(operator).__doc__
+    return function
+
+
+def _snake_case(class_name):
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", class_name).lower()
+
+
 def _letters_of(name):
     return name.replace("_", "").lower()
 
@@ -138,8 +181,7 @@ def list_instances() -> list[str]:
     ]
     classes = [*FUNCTIONS, *_CLASSES, *declared]
     functions = _functions_of_ext()
-    snake_case = (functions.get(name, re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()) for name in classes)
-    return sorted(f"{name}_op" for name in snake_case)
+    return sorted(f"{functions.get(name, _snake_case(name))}_op" for name in classes)
 
 
 def list_classes() -> list[str]:
@@ -187,7 +229,8 @@ def generated(name: str) -> Any:
     if name in VIEWS:
         return VIEWS[name]
     if name.endswith("_ext"):
-        return _find_mint_function(name[: -len("_ext")])
+        function = _as_positional(_find_mint_function(name[: -len("_ext")]))
+        return _generate_function(name) if function is None else function
     if name.endswith("_op"):
         return find_instance(name[: -len("_op")])
     function, settings = FUNCTIONS.get(name), ()
@@ -195,7 +238,8 @@ def generated(name: str) -> Any:
         called, _, setting_names = _CLASSES[name].partition("|")
         function, settings = _find_function(called), tuple(setting_names.split(",")) if setting_names else ()
     if function is None:
-        return refused_operator(name)
+        refused = refused_operator(name)
+        return _generate_function(name) if refused is None and name.islower() else refused
     arguments = tuple(p for p in inspect.signature(function).parameters if p not in settings)
     body = {
         "function": staticmethod(function),

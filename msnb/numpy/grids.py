@@ -15,19 +15,23 @@ from msnb.ops._numpy import ArrayLike, as_tensor, element_type
 
 class _Grid:
     """Class of `mgrid` and `ogrid`: ``mgrid[0:3, 0:1:5j]`` is a grid with an axis for each slice. An imaginary step 5j
-    stands for 5 points including the end."""
+    stands for 5 points including the end. `mgrid` is one Tensor, and `ogrid` of several slices a list of Tensors."""
 
     def __init__(self, name: str, by_numpy: Any) -> None:
         self._name = name
         self._by_numpy = by_numpy
 
-    def __getitem__(self, keys: slice | tuple[slice, ...]) -> Tensor | tuple[Tensor, ...]:
-        for key in keys if isinstance(keys, tuple) else (keys,):
+    def __getitem__(self, keys: slice | tuple[slice, ...]) -> Tensor | list[Tensor]:
+        slices = keys if isinstance(keys, tuple) else (keys,)
+        for key in slices:
             numbers = (key.start, key.stop, key.step) if isinstance(key, slice) else ("",)
             if not all(v is None or isinstance(v, (int, float, complex)) for v in numbers) or key.stop is None:
                 raise TypeError(f"For '{self._name}', each index should be a slice of numbers, but got {key!r}.")
         grid = self._by_numpy[keys]
-        return _to_tensor(grid) if isinstance(grid, np.ndarray) else tuple(map(_to_tensor, grid))
+        if isinstance(grid, np.ndarray):
+            return _to_tensor(grid)
+        axes = [self._by_numpy[key] for key in slices]  # numpy would give all axes the element type of their sum
+        return [_to_tensor(axis.reshape(each.shape)) for axis, each in zip(axes, grid, strict=True)]
 
     def __repr__(self) -> str:
         return f"mindspore.numpy.{self._name}"

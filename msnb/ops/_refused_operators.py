@@ -89,13 +89,13 @@ _NAMES: dict[str, str] = {
         FFN FFNExt FusedAddTopKDiv Gmm GmmV2 GroupTopk GroupedMatmul GroupedMatmulV2 GroupedMatmulV4
         InnerMoeTokenUnpermute InplaceGroupedMatmulAdd MoeComputeExpertTokens MoeDistributeCombine
         MoeDistributeDispatch MoeFinalizeRouting MoeGatingTopKSoftmax MoeInitRouting MoeInitRoutingV2
-        MoeTokenPermute MoeTokenUnpermute TopKRouter TopPRouter
+        TopKRouter TopPRouter
     """,
     "{name} is a kernel of Ascend's; ops.flash_attention_score, or nn.MultiheadAttention, computes attention": """
         ApplyRotaryPosEmb DynamicNTK FusedInferAttentionScore IncreFlashAttention KVCacheMgr
         KVCacheScatterUpdate KvScaleCache LightningIndexer Mla MlaPreprocess MultiScaleDeformableAttn
         NsaCompress NsaCompressAttention NsaSelectAttention PagedAttention PagedAttentionMask
-        PromptFlashAttention ReshapeAndCache RingAttentionUpdate RotaryPositionEmbedding SparseFlashAttention
+        PromptFlashAttention ReshapeAndCache RingAttentionUpdate SparseFlashAttention
         SpeedFusionAttention WKV
     """,
     "{name} is a kernel of an Ascend for numbers of few bits; ops.matmul of what they stand for computes the same": """

@@ -9,6 +9,7 @@ from msnb import log
 from msnb.core.compat.jax_private import is_tracer
 from msnb.core.errors.messages import describe
 from msnb.core.jaxpr import sown_values
+from msnb.core.operator import api_generations
 from msnb.core.script import guards
 from msnb.core.script.strings import many_devices
 from msnb.core.state import trace_state
@@ -46,6 +47,7 @@ def at_run_time(function, values):
 class Print(HostPrimitive):
     """Prints values, each on its own line, when the program reaches this point, also in a compiled graph. With
     ``context.set_context(print_file_path="print.pb")`` the values are written to that file, which `parse_print` reads.
+    In MindSpore 2 a Tensor is printed with its shape and its element type.
 
     Inputs:
         - **input_x** (Union[Tensor, bool, int, float, str, tuple, list]) - Values to print.
@@ -88,8 +90,9 @@ def _print_values(values):
     if print_redirect.current_target is not None:
         print_redirect.current_target(values)
         return
+    show = Tensor.__repr__ if api_generations.shared == 2 else str
     for value in values:
-        print(value, flush=True)
+        print(show(value) if isinstance(value, Tensor) else value, flush=True)
 
 
 _listeners = []

@@ -271,6 +271,19 @@ def test_two_strategies_are_two_nodes():
     np.testing.assert_allclose(net(X).asnumpy(), np.full((4, 4), 64.0))
 
 
+def test_an_operator_is_placed_in_the_only_process():
+    op = P.MatMul()
+    assert op.place("MS_WORKER", 0) is None
+    assert (op.attrs["ms_role"], op.attrs["rank_id"]) == ("MS_WORKER", 0)
+    np.testing.assert_allclose(op(X, X).asnumpy(), X.asnumpy() @ X.asnumpy())
+    with pytest.raises(ValueError, match="'role' should be 'MS_WORKER', but got 'MS_SERVER'"):
+        op.place("MS_SERVER", 0)
+    with pytest.raises(ValueError, match="'rank_id' should be 0, but got 1"):
+        op.place("MS_WORKER", 1)
+    with pytest.raises(TypeError, match="rank_id"):
+        op.place("MS_WORKER", "0")
+
+
 @pytest.mark.parametrize(
     "op, call",
     [

@@ -104,6 +104,24 @@ def test_tensors_and_parameters_are_copied_and_pickled(make):
     assert p.asnumpy().tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, Tensor.copy, lambda t: pickle.loads(pickle.dumps(t))])
+def test_attributes_of_a_tensor_are_copied_and_pickled_as_in_mindspore(make):
+    x = Tensor([1.0, 2.0])
+    x.note, x.items = 3, [1]
+    twin = make(x)
+    copied = make not in (copy.deepcopy, Tensor.copy)
+    assert getattr(twin, "note", None) == (3 if copied else None)
+    assert getattr(twin, "items", None) == ([1] if copied else None)
+    assert (getattr(twin, "items", None) is x.items) == (make is copy.copy)
+    twin[0] = 9.0
+    assert x.asnumpy().tolist() == [1, 2]
+
+
+def test_a_parameter_has_no_other_parameter_with_its_data():
+    p = Parameter(ms.common.initializer.initializer("ones", (2,), ms.float32), name="w")
+    assert p.inited_param is None and p.init_data() is p and p.inited_param is None
+
+
 def test_matplotlib_plots_a_tensor():
     import matplotlib
 

@@ -18,7 +18,7 @@ with np.load(GOLDEN / "audio.npz") as file:
 WAVE = STORED["wave"]
 CASES = cases(A, WAVE)
 SPECTRUM = A.Spectrogram(16, power=0.0)(WAVE)
-ABSENT = ["DetectPitchFrequency", "Dither", "InverseMelScale", "Vad"]
+ABSENT = ["InverseMelScale", "Vad"]
 
 
 def tolerance(name, dtype):
@@ -277,6 +277,13 @@ def test_a_stretched_spectrum_is_that_of_the_phase_vocoder():
     np.testing.assert_allclose(A.TimeStretch(8, 9)(SPECTRUM), SPECTRUM, atol=1e-5)
 
 
+def test_a_spectrum_that_is_not_stretched_has_one_leading_axis():
+    shapes = {(9, 4, 2): (1, 9, 4, 2), (3, 9, 4, 2): (3, 9, 4, 2), (2, 3, 9, 4, 2): (6, 9, 4, 2)}  # MindSpore 2.7.1
+    for shape, result in shapes.items():
+        assert A.TimeStretch(8, 9)(np.ones(shape)).shape == result
+        assert A.TimeStretch(8, 9, 2.0)(np.ones(shape)).shape == (*shape[:-2], 2, 2)
+
+
 def test_an_inverse_spectrum_without_padding_has_the_samples_that_the_frames_have():
     spectrum = A.Spectrogram(16, power=0.0, center=False)(WAVE)
     wave = A.InverseSpectrogram(n_fft=16, center=False)(spectrum)
@@ -286,3 +293,66 @@ def test_an_inverse_spectrum_without_padding_has_the_samples_that_the_frames_hav
     np.testing.assert_allclose(
         A.InverseSpectrogram(60, 15, 11, 4, onesided=False)(odd), WAVE[:, :60], rtol=1e-5, atol=1e-6
     )
+
+
+def test_the_pitch_is_that_of_2_7_1():
+    wave = np.array(
+        [
+            [0.716064e-03, 5.347656e-03, 6.246826e-03, 2.089477e-02, 7.138305e-02],
+            [4.156616e-02, 1.394653e-02, 3.550292e-02, 0.614379e-02, 3.840209e-03],
+        ]
+    )
+    assert A.DetectPitchFrequency(30, 0.1, 3, 5, 25)(wave).tolist() == [[10.0], [7.5]]
+    sine = np.sin(np.arange(240) * 2 * np.pi * 5 / 60).astype(np.float32)
+    assert A.DetectPitchFrequency(60, 0.2, 5, 3, 20)(sine).tolist() == [5.0] * 18
+    noisy = np.sin(np.arange(400) * 2 * np.pi * 7 / 60) + 0.1 * np.random.RandomState(0).randn(400)
+    pitch = A.DetectPitchFrequency(60, 0.3, 4, 2, 20)(noisy)
+    assert pitch.dtype == np.float32
+    np.testing.assert_allclose(pitch, [6.666667] + [3.529412] * 19 + [6.666667], rtol=1e-6)
+    np.testing.assert_allclose(A.DetectPitchFrequency(1000)(noisy), [111.111115] * 25, rtol=1e-6)
+    pitch = A.DetectPitchFrequency(1000, 0.02, 6, 100, 450)(noisy)
+    np.testing.assert_allclose(pitch, [125] * 2 + [111.111115] * 15, rtol=1e-6)
+    assert A.DetectPitchFrequency(60, 0.3, 4, 2, 20)(noisy.astype(np.float16)).dtype == np.float32
+    rows = A.DetectPitchFrequency(60, 0.3, 4, 2, 20)(np.stack([noisy, sine.repeat(2)[:400]]).reshape(2, 1, 400))
+    assert rows.shape == (2, 1, 21) and rows[0, 0, 1] == np.float32(60 / 17)
+
+
+def test_dither_is_that_of_2_7_1():
+    wave = np.array([[0.1, 0.2, 0.3, 0.4, -0.5, -0.123], [1e-5, 2e-5, -1e-5, 0, 0.9, 1.0]])
+    rounded = A.Dither()(wave) * 32768
+    assert rounded.dtype == np.float64
+    assert rounded.tolist() == [[3277, 6554, 9830, 13107, -16382, -4030], [0, 1, 0, 1, 29490, 32766]]
+    shaped = [
+        [3277.0, 6554.2, 9830.4, 13106.6, -16382.2, -4028.0],
+        [0.0, 0.67232, 0.34464, 1.32768, 29491.0, 32764.8],
+    ]
+    np.testing.assert_allclose(A.Dither(A.DensityFunction.TPDF, True)(wave) * 32768, shaped, atol=1e-5)
+    assert A.Dither()(wave[0].astype(np.float32)).dtype == np.float32
+    ds.config.set_seed(3)
+    for density, low, high in ((A.DensityFunction.RPDF, -1.01, 0.51), (A.DensityFunction.GPDF, -3.6, 7.1)):
+        shift = A.Dither(density)(wave) * 32768 - wave * 32766  # one number for the waveform, and the rounding
+        assert low - 0.5 <= shift.min() and shift.max() <= high + 0.5 and np.ptp(shift) <= 1
+        again = A.Dither(density, True)(wave)
+        np.testing.assert_array_equal(again, A.Dither(density, True)(wave))
+
+
+@pytest.mark.parametrize(
+    "call, error, words",
+    [
+        (lambda: A.DetectPitchFrequency(0), ValueError, "sample_rate"),
+        (lambda: A.DetectPitchFrequency(30, 0.0), ValueError, "frame_time"),
+        (lambda: A.DetectPitchFrequency(30, 0.1, 0), ValueError, "win_length"),
+        (lambda: A.DetectPitchFrequency(30, 0.1, 3, -5), ValueError, "freq_low"),
+        (lambda: A.DetectPitchFrequency(30.0), TypeError, "sample_rate"),
+        (lambda: A.DetectPitchFrequency(30)(np.array(3.0)), RuntimeError, "shape"),
+        (lambda: A.DetectPitchFrequency(30)(np.arange(40)), RuntimeError, "int64"),
+        (lambda: A.DetectPitchFrequency(60, 0.3, 30, 2)(np.ones(200)), RuntimeError, "median of 30 frames, but got 12"),
+        (lambda: A.DetectPitchFrequency(60, 0.3, 3, 25, 5)(np.ones(200)), RuntimeError, "lower than freq_high"),
+        (lambda: A.Dither("x"), TypeError, "density_function"),
+        (lambda: A.Dither(A.DensityFunction.TPDF, 1), TypeError, "noise_shaping"),
+        (lambda: A.Dither()(np.array(3.0)), RuntimeError, "shape"),
+    ],
+)
+def test_wrong_arguments_of_pitch_and_dither_are_named(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

@@ -111,3 +111,84 @@ def test_a_function_of_batches_takes_all_columns():
     api_generations.share(1)
     with pytest.raises(ValueError, match="together"):
         source(ROWS).batch(2, per_batch_map=lambda c, d, info: (c, d))
+
+
+def batched(function, columns="c", size=2, **options):
+    """Rows of FLAT's column `d` (named `c`), batched with `function`."""
+    data = ds.NumpySlicesDataset(np.arange(5), ["c"], shuffle=False)
+    return data.batch(size, per_batch_map=function, input_columns=columns, **options)
+
+
+def test_a_function_of_batches_returns_the_dict_of_a_batch():
+    for function in (
+        lambda c, info: ({"x": np.stack(c), "n": len(c), "s": "u", "none": None, "l": [1, (2.0, {"k": True})]},),
+        lambda c, info: {"x": Tensor(np.stack(c)), "n": len(c), "s": "u", "none": None, "l": [1, (2.0, {"k": True})]},
+    ):
+        data = batched(function)
+        first, *_, last = [r["c"] for r in rows_of(data)]
+        assert first["x"].tolist() == [0, 1] and last["x"].tolist() == [4]
+        assert first["n"].shape == () and first["n"].dtype == np.int64 and last["n"] == 1 and first["s"] == "u"
+        assert first["none"] is None and first["l"][0] == 1 and first["l"][1][1]["k"].dtype == bool
+        assert data.output_shapes() == [[0]] and data.output_types() == [np.dtype("O")]
+        assert data.get_dataset_size() == 3 and data.get_col_names() == ["c"]
+        row = rows_of(data, output_numpy=False)[0]["c"]
+        assert isinstance(row["x"], Tensor) and isinstance(row["l"][1][0], Tensor)
+        assert next(data.create_tuple_iterator(num_epochs=1, output_numpy=True))[0]["x"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("options", [{"num_parallel_workers": 2}, {"python_multiprocessing": True}])
+def test_a_dict_of_a_batch_comes_from_threads_and_processes(options):
+    data = batched(lambda c, info: ({"x": np.stack(c) + 10 * info.get_batch_num()},), drop_remainder=True, **options)
+    assert [r["c"]["x"].tolist() for r in rows_of(data)] == [[0, 1], [12, 13]]
+
+
+def test_dicts_and_arrays_of_a_batch_stand_beside_lists_of_rows():
+    data = batched(lambda c, info: ({"x": np.stack(c)}, c, np.stack(c) * 2), output_columns=list("def"))
+    row = rows_of(data)[1]
+    assert list(row) == list("def") and row["d"]["x"].tolist() == [2, 3]
+    assert row["e"].tolist() == [2, 3] and row["f"].tolist() == [4, 6]
+    data = source(ROWS).batch(2, per_batch_map=lambda c, info: {"a": [x["a"] for x in c]}, input_columns=["c"])
+    assert [[x.tolist() for x in r["c"]["a"]] + r["d"].tolist() for r in rows_of(data)] == [[0, 1, 0, 1], [2, 3, 2, 3]]
+    chained = batched(lambda c, info: {"x": np.stack(c)}).map(lambda c: {"y": c["x"] * 2}, "c").repeat(2)
+    assert [r["c"]["y"].tolist() for r in rows_of(chained)] == [[0, 2], [4, 6], [8]] * 2
+    sizes = batched(lambda c, info: {"x": np.stack(c)}, size=lambda info: 1 + info.get_batch_num())
+    assert [r["c"]["x"].tolist() for r in rows_of(sizes)] == [[0], [1, 2], [3, 4]]
+
+
+def test_an_array_is_the_value_of_a_batch_and_a_list_has_its_rows():
+    shapes = {
+        (2,): lambda c, info: np.stack(c),
+        (1,): lambda c, info: (np.stack(c)[:1],),
+        (): lambda c, info: (np.array(3),),
+        (2, 2): lambda c, info: Tensor(np.stack([c, c])),
+    }
+    for shape, function in shapes.items():
+        assert batched(function).output_shapes() == [list(shape)]
+    assert rows_of(batched(lambda c, info: c))[2]["c"].tolist() == [4]
+    texts = rows_of(batched(lambda c, info: (np.array([f"_{x}" for x in c]),)))[0]["c"]
+    assert texts.tolist() == ["_0", "_1"]
+    assert rows_of(batched(lambda c, info: [{"x": r} for r in c]))[0]["c"]["x"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "function, words",
+    [
+        (lambda c, info: [np.stack(c)], "c expects: 2 rows returned from per_batch_map, gets: 1"),
+        (lambda c, info: (c, c), "Incorrect number of columns returned. expects: 1 gets: 2"),
+        (lambda c, info: (3,), "a list of 2 rows returned from per_batch_map, gets: int 3"),
+        (lambda c, info: 3, "gets: int 3"),
+        (lambda c, info: None, "but returned NoneType"),
+        (lambda c, info: [{f"x{r}": 1} for r in c], "keys of its dicts differ"),
+    ],
+)
+def test_results_of_a_function_of_batches_that_do_not_fit_are_named(function, words):
+    with pytest.raises(RuntimeError, match=words):
+        rows_of(batched(function))
+
+
+def test_a_function_of_batches_returns_lists_in_the_first_generation():
+    api_generations.share(1)
+    for function in (lambda c, info: {"x": np.stack(c)}, lambda c, info: np.stack(c), lambda c, info: (3,)):
+        with pytest.raises(RuntimeError, match="returned from per_batch_map|should return a tuple"):
+            rows_of(batched(function))
+    assert [r["c"].tolist() for r in rows_of(batched(lambda c, info: [c]))] == [[0, 1], [2, 3], [4]]

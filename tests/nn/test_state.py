@@ -67,6 +67,7 @@ def test_a_state_goes_from_one_cell_to_another():
     assert sorted(state) == sorted(["_extra_state", *(f"{p}.{n}" for p in ("inner", "many.0") for n in inner)])
     assert state["inner.dense.weight"] is net.inner.dense.weight
     assert other.load_state_dict(state) == ([], [])
+    assert repr(other.load_state_dict(state)) == "<All keys matched successfully>"
     assert other.count == 7 and other.inner.scale.asnumpy().tolist() == [8, 9]
     assert set(net.many.state_dict(prefix="a.")) == {f"a.0.{name}" for name in inner}
 
@@ -77,7 +78,9 @@ def test_what_does_not_fit_is_told_and_the_rest_is_taken():
     state["inner.more"], state["many.0.scale"] = row(1), row(5, 6)
     with pytest.raises(RuntimeError, match=r"lacks 'inner.scale'.*too many: 'inner.more'"):
         net.load_state_dict(state)
-    assert net.load_state_dict(state, strict=False) == (["inner.scale"], ["inner.more"])
+    keys = net.load_state_dict(state, strict=False)
+    assert keys == (["inner.scale"], ["inner.more"])
+    assert str(keys) == "_IncompatibleKeys(missing_keys=['inner.scale'], unexpected_keys=['inner.more'])"
     assert net.many[0].scale.asnumpy().tolist() == [5, 6]
     with pytest.raises(RuntimeError, match="'many.0.scale' should be of shape"):
         net.load_state_dict({**state, "many.0.scale": row(1)}, strict=False)

@@ -3,7 +3,9 @@
 import jax
 import pytest
 
+import msnb as ms
 from msnb import Tensor, context, nn, ops
+from msnb.core.operator import api_generations
 from msnb.ops import debug
 from msnb.ops import operations as P
 
@@ -30,6 +32,32 @@ def test_print_shows_values_when_the_program_runs_in_order(mode, capsys):
         jax.effects_barrier()
     out = capsys.readouterr().out.split("\n")
     assert out[:2] == ["first", "[1. 2.]"] and "second" in out[2] and out[3:5] == ["first", "[1. 2.]"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_print_of_mindspore_2_shows_shape_and_type(mode, capsys):
+    class Net(nn.Cell):
+        def construct(self, x, y):
+            ops.print_("first", x, 2.5)
+            ops.print_(y)
+            return x + 1
+
+    context.set_context(mode=mode)
+    api_generations.share(2)
+    try:
+        Net()(Tensor([[1], [2]], ms.int32), Tensor(1.5)).asnumpy()
+        jax.effects_barrier()
+    finally:
+        api_generations.share(1)
+    assert capsys.readouterr().out.split("\n") == [
+        "first",
+        "Tensor(shape=[2, 1], dtype=Int32, value=",
+        "[[1],",
+        " [2]])",
+        "2.5",
+        "Tensor(shape=[], dtype=Float32, value= 1.5)",
+        "",
+    ]
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -96,6 +96,20 @@ def test_candidate_samplers_draw_different_classes():
     assert sorted(drawn.asnumpy().tolist()) == [0, 1, 2, 3, 4]
 
 
+def test_expected_counts_follow_from_the_number_of_draws():
+    """MindSpore gives 1 - (1 - p)**draws, and drawing all of five classes takes 14 draws on average, not hundreds."""
+    true = Tensor([[1, 7], [0, 4]], ms.int64)
+    p = np.log1p(1 / (np.arange(8) + 1)) / np.log(6)
+    draws = []
+    for seed in range(1, 40):
+        drawn, expected, sampled = P.LogUniformCandidateSampler(2, 5, True, 5, seed)(true)
+        draws.append(np.log1p(-expected.asnumpy()[1, 1]) / np.log1p(-p[4]))
+        assert draws[-1] >= 4.99
+        np.testing.assert_allclose(expected.asnumpy(), 1 - (1 - p[[[1, 7], [0, 4]]]) ** draws[-1], rtol=1e-3)
+        np.testing.assert_allclose(sampled.asnumpy(), 1 - (1 - p[drawn.asnumpy()]) ** draws[-1], rtol=1e-3)
+    assert 11 < np.mean(draws) < 18 and np.std(draws) > 3
+
+
 def test_random_categorical_with_a_seed_samples_as_r1_1_does():
     logits = Tensor([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]], ms.float16)
     expected = [[4, 3, 2, 4, 4, 4, 3, 4, 1, 3]] * 2  # as MindSpore r1.1 documents by a test of its own

@@ -146,3 +146,25 @@ def test_a_function_that_returns_an_object_runs_operator_by_operator_in_mindspor
 def test_an_object_with_tensors_leaves_no_graph_of_r1_1(fn, kind):
     with pytest.raises(RuntimeError, match=f"returns an object of {kind} with Tensors in it. Return a tuple"):
         fn(Tensor(1))
+
+
+def test_a_generator_expression_leaves_a_graph_as_a_list():
+    @ms.jit
+    def numbers():
+        return (x * x for x in range(1, 7) if x % 2 == 0)
+
+    @ms.jit
+    def products(x):
+        return (x * i for i in range(3)), sum(x * i for i in range(3)), tuple(x * i for i in range(2))
+
+    assert numbers() == [4, 16, 36]
+    several, total, two = products(Tensor([1.0, 1.0]))
+    assert type(several) is list and [y.asnumpy().tolist() for y in several] == [[0, 0], [1, 1], [2, 2]]
+    assert total.asnumpy().tolist() == [3, 3] and two[1].asnumpy().tolist() == [1, 1]
+
+    @ms.jit
+    def yields(x):
+        yield x
+
+    with pytest.raises(TypeError, match="generator or async"):
+        yields(Tensor(1.0))

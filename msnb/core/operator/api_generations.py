@@ -53,7 +53,9 @@ SHARED = {  # besides Tensor methods, behaviour that all programs of the process
     "Cell, called in GRAPH mode": "it takes what `construct` takes by keyword alone",
     "a graph": "a list leaves it as a list; Python code that needs values, such as `x.asnumpy()`, and a result that is "
     "an object with Tensors make the function run operator by operator; small numpy arrays are constant inputs",
-    "Dataset.batch": "`per_batch_map` without `input_columns` takes all columns",
+    "Dataset.batch": "`per_batch_map` without `input_columns` takes all columns; an array or a dict that it returns is "
+    "the value of the batch",
+    "Print": "a Tensor is printed with its shape and its element type",
     "TrainOneStepCell": "an optimizer with the Parameters of another network gets a warning and gradients of 0",
     "GeneratorDataset, and functions of map": "they give dicts, whose values become arrays or Tensors",
     "Cell.register_backward_hook": "the hook is called with the Cell, the gradients of its inputs, and those of its "

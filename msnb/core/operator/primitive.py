@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from msnb import context, log
-from msnb.common.kinds import Bool, check
+from msnb.common.kinds import Bool, Int, check
 from msnb.core.operator.annotations import annotations_of, count_change, with_annotations
 from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.support.lru_cache import LruCache
@@ -94,6 +94,28 @@ class Primitive:
             "Primitive.set_device", f"all operators run on the {current}", device_target=device_target != current
         )
         return self.add_prim_attr("primitive_target", device_target)
+
+    def place(self, role: str, rank_id: int) -> None:
+        """Set the process that runs this operator: the attributes ``ms_role`` and ``rank_id``, which its node in the
+        graph shows. msnb trains in one process, of rank 0, so no other rank is accepted.
+
+        Args:
+            role (str): "MS_WORKER".
+            rank_id (int): 0.
+
+        Raises:
+            TypeError: If `rank_id` is not an int.
+            ValueError: If there is no such role or rank.
+        """
+        if role != "MS_WORKER":
+            raise ValueError(f"For 'Primitive.place', 'role' should be 'MS_WORKER', but got {role!r}.")
+        if check(Int, rank_id, "rank_id", "Primitive.place") != 0:
+            raise ValueError(
+                f"For 'Primitive.place', there is one process, so 'rank_id' should be 0, but got {rank_id}. "
+                "`Primitive.shard` divides an operator among the devices of this process."
+            )
+        self.add_prim_attr("ms_role", role)
+        self.add_prim_attr("rank_id", rank_id)
 
     def recompute(self, mode: bool = True) -> Self:
         """Recompute this operator in the backward pass of a gradient in GRAPH mode, so that only its inputs are saved.

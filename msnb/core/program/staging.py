@@ -47,7 +47,10 @@ _ITERABLE_RESULTS: Any = (range, reversed, MappingView, type(iter(())), type(ite
 
 
 def _convert_to_tuples(value):
-    """Return a result as a graph returns it: views and iterators of Python become tuples."""
+    """Return a result as a graph returns it: views and iterators of Python become tuples, and generator expressions
+    lists."""
+    if inspect.isgenerator(value) and value.gi_code.co_name == "<genexpr>":
+        return list(value)
     return (
         tuple([_convert_to_tuples(v) for v in value])
         if type(value) is tuple or isinstance(value, _ITERABLE_RESULTS)

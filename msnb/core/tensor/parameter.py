@@ -268,9 +268,9 @@ class Parameter(Tensor):
         self.set_data(data)
 
     @property
-    def inited_param(self) -> Self:
-        """The Parameter with its data: itself."""
-        return self
+    def inited_param(self) -> None:
+        """None: `init_data` gives the Parameter itself its data, and makes no other one."""
+        return None
 
     @property
     def sliced(self) -> bool:

@@ -461,10 +461,14 @@ class Tensor(Boxed):
         return self._get_concrete_array("dlpack").__dlpack_device__()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_pickle, (self.asnumpy(),)
+        return _from_pickle, (self.asnumpy(),), self.__dict__ or None
 
     def __copy__(self) -> "Tensor":
-        return box(self._array)
+        """Return a Tensor of the same values. Attributes that the program has set are copied, too."""
+        clone = box(self._array)
+        if self.__dict__:
+            clone.__dict__.update(self.__dict__)
+        return clone
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Tensor":
         memo[id(self)] = clone = box(self._array)

@@ -219,7 +219,8 @@ class TimeStretch(AudioOp):
         spectra = _join_complex(self, array)
         rate = 1.0 if self.fixed_rate is None else self.fixed_rate
         advance = _make_phase_advance(self.hop_length, spectra.shape[-2])
-        return _split_complex(_change_speed(spectra, rate, advance)).astype(spectra.real.dtype)
+        result = _split_complex(_change_speed(spectra, rate, advance)).astype(spectra.real.dtype)
+        return result if self.fixed_rate is not None else result.reshape(-1, *result.shape[-3:])  # as in MindSpore
 
 
 class GriffinLim(Stft):

@@ -35,6 +35,7 @@ from msnb.dataset.audio._levels import (
 from msnb.dataset.audio._masks import FrequencyMasking, MaskAlongAxis, MaskAlongAxisIID, TimeMasking
 from msnb.dataset.audio._mel import LFCC, MFCC, MelScale, MelSpectrogram
 from msnb.dataset.audio._phase import GriffinLim, InverseSpectrogram, PhaseVocoder, PitchShift, TimeStretch
+from msnb.dataset.audio._pitch import DetectPitchFrequency, Dither
 from msnb.dataset.audio._resample import Resample
 from msnb.dataset.audio._spectrum import SpectralCentroid, Spectrogram
 from msnb.dataset.core.tensor_op import Implementation as Implementation
@@ -55,6 +56,8 @@ __all__ = [
     "DBToAmplitude",
     "DCShift",
     "DeemphBiquad",
+    "DetectPitchFrequency",
+    "Dither",
     "EqualizerBiquad",
     "Fade",
     "Filtfilt",
@@ -91,8 +94,6 @@ __all__ = [
 ]
 
 _ABSENT = {
-    "DetectPitchFrequency",
-    "Dither",
     "InverseMelScale",
     "Vad",
 }

@@ -30,10 +30,12 @@ def _convert_value(value):
 def as_batch(rows: np.ndarray, name: str) -> np.ndarray:
     """Return the stacked rows of the column `name` as one value of a batch: dicts become one dict of stacked values.
 
+    A single dict is the value of a batch already.
+
     Raises:
         RuntimeError: If keys or shapes differ, or values are not numbers, strings or arrays of them.
     """
-    if rows.dtype != object:
+    if rows.dtype != object or rows.ndim == 0:
         return rows
     try:
         return as_array(_merge_dicts(rows.tolist()))

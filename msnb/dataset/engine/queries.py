@@ -58,7 +58,7 @@ class Queries:
                 row = []
         finally:
             plan.close()
-        self.saved_output_shapes = [list(a.shape) for a in row]
+        self.saved_output_shapes = [[0] if a.dtype == object else list(a.shape) for a in row]  # [0] stands for a dict
         if api_generations.shared == 1:
             self.saved_output_types = [a.dtype.type for a in row]
         else:  # pipelines store strings as bytes and return them as str

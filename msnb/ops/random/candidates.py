@@ -131,8 +131,7 @@ def LogUniformCandidateSampler(
     probability = jnp.log1p(1 / (classes + 1)) / jnp.log(jnp.float32(range_max + 1))
     key = stream(key, seed)
     if unique:
-        drawn = jax.lax.top_k(jnp.log(probability) + jax.random.gumbel(key, (range_max,), jnp.float32), num_sampled)[1]
-        tries = _find_expected_draw_count(probability, num_sampled)
+        drawn, tries = _draw_different_classes(key, probability, num_sampled)
 
         def often(p):
             return -jnp.expm1(tries * jnp.log1p(-jnp.minimum(p, 1 - 1e-6)))
@@ -148,18 +147,16 @@ def LogUniformCandidateSampler(
     return drawn.astype(true_classes.dtype), true, often(probability[drawn])
 
 
-def _find_expected_draw_count(probability, wanted):
-    """Return the number of draws with replacement that give `wanted` different classes on average, by bisection."""
-    log_rest = jnp.log1p(-jnp.minimum(probability, 1 - 1e-6))
+def _draw_different_classes(key, probability, count):
+    """Draw `count` different classes with replacement. Return them and the number of draws that this takes.
 
-    def halve(_, bounds):
-        low, high = bounds
-        middle = (low + high) / 2
-        few = jnp.sum(-jnp.expm1(middle * log_rest)) < wanted
-        return jnp.where(few, middle, low), jnp.where(few, high, middle)
-
-    low, high = jax.lax.fori_loop(0, 60, halve, (jnp.float32(wanted), jnp.float32(1e6)))
-    return (low + high) / 2
+    Class i comes first at a time with the exponential distribution of rate probability[i]. The number of draws is the
+    mean over what happens between these first times.
+    """
+    first = -jnp.log(probability) - jax.random.gumbel(key, probability.shape, jnp.float32)  # logarithm of the time
+    drawn = jax.lax.top_k(-first, count)[1]
+    times = jnp.exp(first[drawn])
+    return drawn, count + jnp.sum(probability[drawn] * (times[-1] - times))
 
 
 @operator

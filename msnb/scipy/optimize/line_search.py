@@ -16,17 +16,19 @@ class LineSearchResults(NamedTuple):
         failed (bool): True if no length satisfies the conditions.
         nfev (int): Number of values that were computed.
         ngev (int): Number of gradients that were computed.
-        a_k (float): The length of the step; None after a failure.
-        f_k (float): The value behind the step; None after a failure.
-        g_k (Tensor): The gradient behind the step; None after a failure.
+        a_k (float): The length of the step; 1 after a failure.
+        f_k (float): The value behind the step, after a failure that at `xk`.
+        g_k (Tensor): The gradient behind the step, after a failure that at `xk`.
+        status (int): 0, or 1 after a failure.
     """
 
     failed: bool
     nfev: int
     ngev: int
-    a_k: float | None
-    f_k: float | None
-    g_k: Tensor | None
+    a_k: float
+    f_k: float
+    g_k: Tensor
+    status: int
 
 
 def line_search(
@@ -83,6 +85,7 @@ def line_search(
         maxiter=maxiter,
     )
     if length is None:
-        return LineSearchResults(True, nfev, ngev, None, None, None)
+        gradient = objective.as_tensor(objective.compute_gradient(start))
+        return LineSearchResults(True, nfev, ngev + 1, 1.0, objective.compute_value(start), gradient, 1)
     gradient = objective.as_tensor(objective.compute_gradient(start + length * direction))
-    return LineSearchResults(False, nfev, ngev + 1, float(length), float(value), gradient)
+    return LineSearchResults(False, nfev, ngev + 1, float(length), float(value), gradient, 0)

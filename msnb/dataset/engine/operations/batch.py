@@ -9,6 +9,8 @@ import numpy as np
 from msnb import log
 from msnb.common.kinds import Worded, check, checked, readable
 from msnb.core.operator import api_generations
+from msnb.core.tensor.tensor import Tensor
+from msnb.dataset.core.dicts import convert_values
 from msnb.dataset.core.kinds import Columns, Flag, PadInfo, PositiveInt32, Workers, as_list
 from msnb.dataset.core.tensor_op import as_array, as_str
 from msnb.dataset.engine.dataset import Dataset, fluent
@@ -111,7 +113,8 @@ def batch(
         drop_remainder (bool, optional): True to drop an incomplete last batch. Default: False.
         num_parallel_workers (int, optional): Number of workers. Default: None.
         per_batch_map (Callable, optional): Called with a list of arrays per input column and a BatchInfo before
-            rows are stacked; returns one list per output column. Default: None.
+            rows are stacked. It returns a tuple with one list of rows per output column. In MindSpore 2 an array or a
+            dict in the tuple is the value of the batch, and one output needs no tuple. Default: None.
         input_columns (Union[str, list[str]], optional): Columns for `per_batch_map`. Default: None, in
             MindSpore 2 all columns.
         output_columns (Union[str, list[str]], optional): Names of the results of `per_batch_map`. Default: None, the
@@ -242,7 +245,9 @@ class _PerBatchMap:
         except Exception as error:
             raise locate_error(error, f"per_batch_map {op_name(self.function)}", self.names, group.first) from error
         if not isinstance(outputs, tuple):
-            if not isinstance(outputs, list) or len(outputs) != len(self.outputs):
+            if self.passes_str and outputs is not None:
+                outputs = (outputs,)
+            elif not isinstance(outputs, list) or len(outputs) != len(self.outputs):
                 raise RuntimeError(
                     "Invalid parameter, batch map function should return a tuple of list of numpy array, but returned "
                     f"{type(outputs).__name__}."
@@ -251,13 +256,9 @@ class _PerBatchMap:
             raise RuntimeError(
                 f"Incorrect number of columns returned. expects: {len(self.outputs)} gets: {len(outputs)}"
             )
-        results = []
-        for name, rows in zip(self.outputs, outputs, strict=True):
-            if len(rows) != group.n:
-                raise RuntimeError(
-                    f"column: {name} expects: {group.n} rows returned from per_batch_map, gets: {len(rows)}"
-                )
-            results.append(stack_if_uniform([as_array(r) if self.passes_str else np.asarray(r) for r in rows]))
+        results = [
+            self._convert_output(name, output, group.n) for name, output in zip(self.outputs, outputs, strict=True)
+        ]
         if len(results) == len(self.inputs):
             columns = list(columns)
             for i, column in zip(self.inputs, results, strict=True):
@@ -265,3 +266,23 @@ class _PerBatchMap:
             return columns
         used = set(self.inputs)
         return results + [c for i, c in enumerate(columns) if i not in used]
+
+    def _convert_output(self, name, output, n):
+        """Return the column `name` of a batch of `n` rows from a result of the function.
+
+        In MindSpore 2 an array, a Tensor or a dict is the value of the batch. Otherwise a result has one value per row.
+        """
+        if self.passes_str and isinstance(output, dict | np.ndarray | Tensor):
+            return as_array(convert_values(output))
+        try:
+            rows = list(output)
+        except TypeError:
+            raise RuntimeError(
+                f"column: {name} expects: a list of {n} rows returned from per_batch_map, gets: "
+                f"{type(output).__name__} {output!r}"
+            ) from None
+        if len(rows) != n:
+            raise RuntimeError(f"column: {name} expects: {n} rows returned from per_batch_map, gets: {len(rows)}")
+        if not self.passes_str:
+            return stack_if_uniform([np.asarray(row) for row in rows])
+        return stack_if_uniform([as_array(convert_values(row) if isinstance(row, dict) else row) for row in rows])
