@@ -109,6 +109,68 @@ def test_a_call_returns_what_mindspore_2_returns(api2, name):
     assert (result.dtype.name, result.tolist()) == (dtype, values)
 
 
+# Results of MindSpore 2.7.1 and 2.10.0, in both modes.
+JOINED = {
+    "bool int8": "int8",
+    "bool float16": "float16",
+    "uint8 int8": "int16",
+    "uint8 bfloat16": "bfloat16",
+    "int32 int64": "int64",
+    "int32 float32": "float32",
+    "int64 float16": "float16",
+    "float16 bfloat16": "float32",
+    "float16 float32": "float32",
+    "float32 float64": "float64",
+    "float64 complex64": "complex128",
+    "int64 float16 float32": "float32",
+}
+JOIN = {
+    "Concat": lambda tensors: ms2.ops.Concat(0)(tensors),
+    "concat": lambda tensors: ms2.ops.concat(tensors),
+    "mint.cat": lambda tensors: ms2.mint.cat(tensors),
+    "hstack": lambda tensors: ms2.ops.hstack(tensors),
+}
+
+
+@pytest.mark.parametrize("join", JOIN)
+@pytest.mark.parametrize("types", JOINED)
+def test_tensors_of_several_types_are_joined_in_their_common_type(api2, join, types):
+    tensors = [Tensor([i], getattr(mstype, "bool_" if t == "bool" else t)) for i, t in enumerate(types.split())]
+    result = JOIN[join](tensors)
+    assert (str(result.dtype).lower(), result.astype(mstype.float32).asnumpy().tolist()) == (
+        JOINED[types],
+        list(range(len(tensors))),
+    )
+
+
+@pytest.mark.parametrize("types", ["uint16 int32", "uint64 float32"])
+def test_tensors_without_a_common_type_are_not_joined(api2, types):
+    first, second = (Tensor([1], getattr(mstype, t)) for t in types.split())
+    with pytest.raises(TypeError, match="cast one of them"):
+        ms2.ops.concat((first, second))
+
+
+@pytest.mark.parametrize("mode", [ms2.PYNATIVE_MODE, ms2.GRAPH_MODE])
+def test_gradients_of_joined_tensors_have_the_types_of_the_tensors(api2, mode):
+    class Join(nn.Cell):
+        def construct(self, x, y):
+            return (ms2.ops.concat((x, y)) * Tensor([2.0, 3.0], mstype.float32)).sum()
+
+    ms2.set_context(mode=mode)
+    half, single = Tensor([1], mstype.float16), Tensor([1], mstype.float32)
+    gradients = ms2.grad(Join(), (0, 1))(half, single)
+    assert [(g.dtype, g.asnumpy().tolist()) for g in gradients] == [(mstype.float16, [2.0]), (mstype.float32, [3.0])]
+
+
+def test_r11_refuses_to_join_tensors_of_several_types():
+    api_generations.share(2)
+    half, single = Tensor([1], mstype.float16), Tensor([1], mstype.float32)
+    ms2.ops.concat((half, single))  # compiles a kernel that r1.1 does not use
+    api_generations.share(1)
+    with pytest.raises(TypeError, match="one element type"):
+        ms2.ops.concat((half, single))
+
+
 @pytest.mark.parametrize("settings", [{}, {"affine": False}])
 def test_group_norm_computes_in_the_type_of_to_float(settings):
     net = nn.GroupNorm(2, 4, **settings).to_float(mstype.float16)

@@ -1,11 +1,15 @@
 """Operators that join Tensors along an existing axis or a new one."""
 
+from functools import partial, reduce
+
 import jax.numpy as jnp
 
 from msnb.common.kinds import Int, Tensors, check
 from msnb.core.errors.messages import describe
+from msnb.core.operator import api_generations
 from msnb.core.operator.cases import F, I, case, refused
 from msnb.core.operator.declare import operator, spelling
+from msnb.core.support.type_promotion import result_type
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import (
     axis_in,
@@ -17,12 +21,28 @@ from msnb.ops._check import (
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
 
 
-def _check_tensors(op, xs, least=1):
-    if len(xs) < least:
-        raise ValueError(f"For '{op}', there should be at least {least} Tensor, but got {len(xs)}.")
+def _check_are_tensors(op, xs):
+    if not xs:
+        raise ValueError(f"For '{op}', there should be at least 1 Tensor, but got 0.")
     for i, x in enumerate(xs):
         tensor_only(op, f"input_x[{i}]", x)
+
+
+def _check_tensors(op, xs):
+    _check_are_tensors(op, xs)
     same_dtype(op, **{f"input_x[{i}]": x for i, x in enumerate(xs)})
+
+
+def _convert_to_one_type(op, xs):
+    """Return `xs` in their common element type. r1.1 refuses Tensors whose types differ."""
+    _check_are_tensors(op, xs)
+    types = dict.fromkeys(x.dtype for x in xs)
+    if len(types) == 1:
+        return xs
+    if not api_generations.takes_api2():
+        _check_tensors(op, xs)
+    common = reduce(partial(result_type, op=op), types)
+    return [x.astype(common) for x in xs]
 
 
 @operator
@@ -34,13 +54,13 @@ def Concat(input_x: Tensors, *, axis: Int = 0):
 
     Inputs:
         - **input_x** (Union[tuple[Tensor], list[Tensor]]) - Tensors of one element type and of shapes that differ
-          along `axis` only.
+          along `axis` only. MindSpore 2 converts other element types to their common type.
 
     Outputs:
         Tensor whose length along `axis` is the sum of the inputs' lengths.
 
     Raises:
-        TypeError: If `axis` is not an int or the element types differ.
+        TypeError: If `axis` is not an int, or the element types differ in r1.1 or have no common type.
         ValueError: If `axis` is out of range or the shapes do not fit.
 
     Examples:
@@ -49,7 +69,7 @@ def Concat(input_x: Tensors, *, axis: Int = 0):
         [[0. 1. 0. 1.]
          [2. 1. 2. 1.]]
     """
-    _check_tensors("Concat", input_x)
+    input_x = _convert_to_one_type("Concat", input_x)
     first = input_x[0]
     axis = axis_in("Concat", axis, first.ndim)
     for i, x in enumerate(input_x):
@@ -69,6 +89,7 @@ def concat(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): Tensors of one element type whose shapes differ along `axis` only.
+            MindSpore 2 converts other element types to their common type.
         axis (int): The axis. Default: 0.
 
     Returns:
@@ -88,6 +109,7 @@ def cat(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): Tensors of one element type whose shapes differ along `axis` only.
+            MindSpore 2 converts other element types to their common type.
         axis (int): The axis. Default: 0.
 
     Returns:
