@@ -9,10 +9,11 @@ All words must occur in the operator, its scope or its Parameters. A word that i
 import difflib
 import linecache
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from msnb.core.errors.cell_path import attribute_path
+from msnb.insight.debugger.names import place_of_node
 from msnb.ir.anf import CNode, ParameterNode
 
 if TYPE_CHECKING:  # used only in annotations
@@ -56,12 +57,42 @@ def select_nodes(graph: "FuncGraph", query: Any) -> list[CNode]:
     raise ValueError(_explain_no_match(nodes, query, words))
 
 
+def matches_query(node: CNode, query: Any, root: str, cells: Collection[str]) -> bool:
+    """Return True if a query, as for `select_nodes`, selects a node of a network without a graph.
+
+    Args:
+        node (CNode): the node.
+        query (Union[str, int, CNode]): the query.
+        root (str): class of the outermost Cell.
+        cells (Collection[str]): paths of all Cells of the network in lower case. A word that is one of them selects the
+            nodes of this Cell only.
+    """
+    path = attribute_path(node.scope, root).lower()
+    for word in query.lower().split() if isinstance(query, str) else ():
+        if word in cells and _make_path_predicate(word, {node.id: path}) is None:
+            return False
+    try:
+        return bool(select_nodes(_OneNode(node, root), query))
+    except ValueError:
+        return False
+
+
+class _OneNode:
+    def __init__(self, node, root):
+        self._node, self.name = node, root
+
+    def all_nodes(self):
+        return iter((self._node,))
+
+
 def _find_equal_node(nodes, query):
     """Return the node of `nodes` that equals `query`, a node that may come from another graph of the same program."""
     for node in nodes:
         if node.id == query.id and (node.op, node.scope, node.direction) == (query.op, query.scope, query.direction):
             return node
-    raise ValueError(f"{query.fullname} is a node of another graph. Select it by a query, such as 'op:{query.op}'.")
+    raise ValueError(
+        f"{place_of_node(query)} is a node of another graph. Select it by a query, such as 'op:{query.op}'."
+    )
 
 
 def _make_path_predicate(word, paths):
