@@ -586,7 +586,10 @@ class Watch(Callback):
             notes.append(self.problem)
         skipped = max((values.n_not_real for values in self._values.values()), default=0)
         if skipped:
-            notes.append(f"{skipped} results that are not real numbers, or are empty, are skipped.")
+            results = (
+                "1 result without real numbers is" if skipped == 1 else f"{skipped} results without real numbers are"
+            )
+            notes.append(f"{results} not checked.")
         missed = sorted({name for group in self._groups for alarm in group.alarms.values() for name in alarm.missed})
         if missed:
             notes.append(f"{len(missed)} nodes in the condition of a loop can't be watched.")
