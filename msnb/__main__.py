@@ -28,8 +28,9 @@ ENOUGH = 0.97
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
     command_line.restore_interrupts()
-    options = command_line.parse(argv)
-    return RUN[options.command](options)
+    with command_line.ending_with_reader():
+        options = command_line.parse(argv)
+        return RUN[options.command](options)
 
 
 def quick_start() -> Path:

@@ -47,7 +47,7 @@ def test_the_readme_shows_a_moving_picture_and_an_install_line_on_the_first_scre
     with Image.open(first) as film:
         assert film.n_frames > 10
     start = read(README).split()[:120]
-    assert {"uvx", "pip", '"msnb[lab]",'} <= {*start}
+    assert {"uvx", "pip", '"msnb[lab]"'} <= {*start}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -130,6 +130,20 @@ def test_what_needs_no_jax_is_answered_without_it(arguments, status, said, tmp_p
     assert result.returncode == status and said in result.stdout + result.stderr
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such error")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [["version"], ["tutorials", "copies"], ["check", "."]])
+def test_a_reader_that_ends_early_ends_the_command_without_a_word(arguments, unbuffered, tmp_path):
+    (tmp_path / "program.py").write_text("import mindspore\n")
+    environment = {**os.environ, "PYTHONPATH": str(command.PACKAGE.parent), "PYTHONUNBUFFERED": unbuffered}
+    reader, writer = os.pipe()
+    os.close(reader)
+    run = [sys.executable, "-m", "msnb", *arguments]
+    result = subprocess.run(run, stdout=writer, stderr=subprocess.PIPE, env=environment, cwd=tmp_path)
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (141, b"")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
 def test_a_stop_while_jax_is_loaded_ends_the_command_without_a_word(tmp_path):
     (tmp_path / "jax.py").write_text("import time\nprint('loading', flush=True)\ntime.sleep(60)")

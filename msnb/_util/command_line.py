@@ -6,12 +6,14 @@ process without a traceback until JAX is loaded. If the process is not `python -
 """
 
 import argparse
+import contextlib
 import difflib
 import importlib.metadata
 import os
 import signal
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
 
 from msnb._version import __version__
 
@@ -209,6 +211,23 @@ def print_versions() -> None:
     print(f"{'python':11}{sys.version.split()[0]} on {sys.platform}")
 
 
+@contextlib.contextmanager
+def ending_with_reader() -> Iterator[None]:
+    """End the process with status 141 and no traceback if the reader of its output has ended, as in a pipe to ``head``.
+
+    141 is the status that a shell reports for other programs whose reader has ended.
+    """
+    try:
+        try:
+            yield
+        finally:
+            if sys.stdout is not None and not sys.stdout.closed:
+                sys.stdout.flush()  # here, because Python reports a failure of its own flush at exit
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left in the buffer goes there
+        sys.exit(141)
+
+
 def command_arguments(argv: list[str], original_argv: list[str]) -> list[str] | None:
     """Return the arguments of the command, or None if the process is not `python -m msnb`.
 
@@ -230,9 +249,10 @@ def restore_interrupts() -> None:
 
 _arguments = command_arguments(sys.argv, sys.orig_argv)
 if _arguments is not None:
-    if parse(_arguments).command == "version":
-        print_versions()
-        sys.exit()
+    with ending_with_reader():
+        if parse(_arguments).command == "version":
+            print_versions()
+            sys.exit()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # While JAX is loaded Ctrl-C ends the process without a traceback.
         signal.signal(signal.SIGINT, signal.SIG_DFL)

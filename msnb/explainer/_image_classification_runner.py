@@ -1,5 +1,6 @@
 """`ImageClassificationRunner`: explains a data set, scores the explainers, and writes both to files."""
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -158,9 +159,14 @@ class ImageClassificationRunner:
         with ExplanationWriter(self._summary_dir) as writer:
             names = [[type(each).__name__ for each in group] for group in (self._explainers, self._benchmarkers)]
             writer.write_metadata(self._labels, *names)
-            labels_of_batches = self._write_predictions(writer)
-            for explainer in self._explainers:
-                self._write_explanations(writer, explainer, labels_of_batches)
+            try:
+                labels_of_batches = self._write_predictions(writer)
+                for explainer in self._explainers:
+                    self._write_explanations(writer, explainer, labels_of_batches)
+            except BaseException as error:
+                with contextlib.suppress(OSError):  # of a full disk, for example, which is the error itself
+                    writer.write_status("interrupted" if isinstance(error, KeyboardInterrupt) else "failed")
+                raise
         print(f"{sum(map(len, labels_of_batches)):,} images are explained in {self._summary_dir}.")
 
     # ------------------------------------------------------------------ steps of a run

@@ -12,24 +12,25 @@ from msnb.common.progress import Work
 Observer = Callable[[Any, Any, int, int], object]
 _EVERY_STEPS = 100
 _EVERY_SECONDS = 1.0
-_observers: list[Observer] = []
+Stopped = Callable[[Any], object]
+_observers: dict[Observer, Stopped | None] = {}
 _shared: list[Work | None] = []  # the line of a runner; None for no line
 
 
 @contextlib.contextmanager
-def observe(callback: Observer) -> Iterator[None]:
+def observe(callback: Observer, stopped: Stopped | None = None) -> Iterator[None]:
     """Call ``callback(explainer, maps, done, total)`` while an explainer runs: after each 100 steps or each second.
 
     A step is a mask of RISE or a window of Occlusion. `maps` is a numpy array (N, l, H, W), the result of the `done`
     steps of `total`. The first call has `done` = 0 and maps of zeros. The last one has `done` = `total`. A callback
-    that raises is removed, with a warning.
+    that raises is removed, with a warning. `stopped(explainer)` is called after an explainer has ended by an error or
+    Ctrl-C.
     """
-    _observers.append(callback)
+    _observers[callback] = stopped
     try:
         yield
     finally:
-        if callback in _observers:
-            _observers.remove(callback)
+        _observers.pop(callback, None)
 
 
 @contextlib.contextmanager
@@ -64,6 +65,10 @@ class Reporter:
     def __exit__(self, *error: Any) -> None:
         if self._own_line is not None:
             self._own_line.__exit__(*error)
+        if error[0] is not None:
+            for observer, stopped in list(_observers.items()):
+                if stopped is not None:
+                    _call(observer, stopped, self._explainer)
 
     def report(self, done: int, count: int, compute_maps: Callable[[], Any]) -> None:
         """Report that `count` more steps are done, `done` in all. `compute_maps` is called if observers get maps."""
@@ -76,8 +81,13 @@ class Reporter:
         self._reported, self._time = done, now
         maps = compute_maps()
         for observer in list(_observers):
-            try:
-                observer(self._explainer, maps, done, self._total)
-            except Exception as error:
-                log.warning("An observer of explanations failed and was removed: %s: %s", type(error).__name__, error)
-                _observers.remove(observer)
+            _call(observer, observer, self._explainer, maps, done, self._total)
+
+
+def _call(observer, function, *args):
+    """Call a function of an observer. If it raises, the observer is removed."""
+    try:
+        function(*args)
+    except Exception as error:
+        log.warning("An observer of explanations failed and was removed: %s: %s", type(error).__name__, error)
+        _observers.pop(observer, None)

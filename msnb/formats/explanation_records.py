@@ -119,7 +119,7 @@ class Metadata:
 
 @dataclass(frozen=True)
 class Explain:
-    """The message of one event. Most events have some of the fields only."""
+    """The message of one event. Most events have some of the fields only. `status` is that of `write_status`."""
 
     sample_id: int | None = None
     image_path: str | None = None
@@ -282,6 +282,10 @@ class ExplanationWriter:
         """Write scores of explainers."""
         self.write(Explain(benchmark=tuple(scores)))
 
+    def write_status(self, status: str) -> None:
+        """Write how a run has ended before its time: "interrupted" or "failed"."""
+        self.write(Explain(status=status))
+
     def _write_picture(self, pixels, *names):
         from PIL import Image
 
@@ -345,6 +349,7 @@ class Explanations:
         metadata (Metadata): Labels and names of methods.
         samples (dict[int, Sample]): The samples by number, in the order of the file.
         scores (dict): The BenchmarkScore by (name of the explainer, name of the benchmark).
+        status (str): "interrupted" or "failed" if the run has ended before its time, else "".
 
     Raises:
         FileNotFoundError: If there is no such folder.
@@ -362,6 +367,7 @@ class Explanations:
         self.metadata = Metadata()
         self.samples: dict[int, Sample] = {}
         self.scores: dict[tuple[str, str], BenchmarkScore] = {}
+        self.status = ""
         self._position, self._decoder = 0, EventDecoder(path or self.folder)
 
     def refresh(self) -> bool:
@@ -390,6 +396,7 @@ class Explanations:
         explain = decode_explain(event.explain, event.place)
         if explain.metadata is not None:
             self.metadata = explain.metadata
+        self.status = explain.status or self.status
         for score in explain.benchmark:
             self.scores[score.explain_method, score.benchmark_method] = score
         if explain.sample_id is not None:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.insight.attribution.traced_network import Call
+from msnb.insight.debugger.names import place_of_node
 from msnb.insight.gradients.rows import is_real
 from msnb.insight.instrument import Point
 from msnb.ir.anf import CNode, FuncGraph
@@ -107,7 +108,7 @@ class PictureRelevance:
         node = self._network.find_node(query)
         if node.id not in self._maps:
             shape = list(node.types[0].shape) if node.types else []
-            raise ValueError(f"{node.fullname} has the shape {shape}, not (1, C, H, W). Select another node.")
+            raise ValueError(f"{place_of_node(node)} has the shape {shape}, not (1, C, H, W). Select another node.")
         return node
 
     def get_map(self, node: CNode) -> np.ndarray:

@@ -357,7 +357,7 @@ def test_the_prompt_moves_the_cursor_and_steps(monkeypatch, capsys):
         "node 2 of",
         "node 3 of",
         ", 42)",
-        "MatMul-op",
+        "fc1/MatMul",
         "MatMul: Tensor(shape",
     ):
         assert words in said, said
@@ -413,7 +413,7 @@ def test_a_breakpoint_pauses_each_step_at_its_nodes(monkeypatch, capsys):
         for _ in range(4):
             step(IMAGES, LABELS)
     said = capsys.readouterr().out
-    assert "step 2" in said and "step 3" not in said and "fc1-Dense/MatMul" in said
+    assert "step 2" in said and "step 3" not in said and "fc1/MatMul" in said
 
 
 def test_a_breakpoint_on_a_line_without_nodes_moves_to_the_next(monkeypatch, capsys):

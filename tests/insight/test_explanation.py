@@ -268,6 +268,23 @@ def test_rise_can_be_stopped_and_has_the_map_so_far(no_clock):
     np.testing.assert_allclose(rise.partial_saliency.asnumpy(), shorter.asnumpy(), atol=1e-6)
 
 
+def test_observers_hear_of_an_explainer_that_ends_by_an_error(no_clock, capfd):
+    rise, stopped = short_rise(networks.GoldenNetwork(WEIGHTS), 250, 50), []
+
+    def fail(explainer):
+        stopped.append("failed")
+        raise OSError("no page")
+
+    with observe(lambda *report: None, stopped.append), observe(lambda *report: None, fail):
+        rise(Tensor(IMAGES[12]), 3)
+        assert not stopped
+        for _ in range(2):
+            with pytest.raises(ValueError, match="targets"):
+                rise(Tensor(IMAGES[12]), 1000)
+    assert stopped == [rise, "failed", rise]
+    assert "An observer of explanations failed and was removed: OSError: no page" in capfd.readouterr().err
+
+
 # ---------------------------------------------------------------------- errors
 NET = networks.Linear(shape=(3, 4, 4))
 X = random_image(2, 3, 4, 4)

@@ -190,6 +190,20 @@ def test_a_stop_leaves_what_is_written(tmp_path):
     explained = read_explanations(tmp_path)
     assert len(explained.samples) == 5
     assert len(explained.samples[1].heatmap_paths) == 2
+    assert explained.status == "interrupted"
+
+
+def test_an_error_is_named_in_the_folder(tmp_path):
+    class Failing(Gradient):
+        def __call__(self, inputs, targets):
+            raise ArithmeticError("no gradient")
+
+    net = network()
+    runner = make_runner(tmp_path, net)
+    runner.register_saliency([Failing(net)])
+    with pytest.raises(ArithmeticError):
+        runner.run()
+    assert read_explanations(tmp_path).status == "failed"
 
 
 def test_a_runner_can_run_again(tmp_path):

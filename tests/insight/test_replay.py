@@ -456,6 +456,15 @@ def test_a_parameter_that_the_user_sets_between_two_steps_is_on_disk(name, tmp_p
     assert sorted(path.stem for path in tmp_path.glob("parameters-*")) == ["parameters-000001", "parameters-000004"]
 
 
+def test_the_steps_of_a_timeline_are_listed_for_one_that_is_not_recorded():
+    net, step = training_step()
+    with timeline(net, every=3) as recorded:
+        for x, y in batches(8):
+            step(x, y)
+    with pytest.raises(ValueError, match=r"Step 2 is not in the timeline, which has steps 1, 4, 7\.$"):
+        recorded.value("op:ReLU", 2)
+
+
 def test_memory_is_bounded_and_unshared_arrays_are_freed():
     net, step = training_step()
     with timeline(net, memory=2000) as recorded:

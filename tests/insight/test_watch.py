@@ -547,3 +547,29 @@ def test_bounds_that_ring_without_a_hit_are_given_up(graph_mode):
         assert not alarm.is_bounded
         step(Tensor(X.asnumpy() * np.float32(np.inf)), Y)
     assert {hit.step for hit in watch.hits} == {9}
+
+
+# ---------------------------------------------------------------------- names
+def test_a_word_that_is_the_path_of_a_cell_watches_this_cell(mode):
+    net = Net()
+    net.first_norm = nn.LayerNorm((5,))
+    net.construct = lambda x: net.second(net.first_norm(net.first(x)))
+    step = step_of(lossy(net))
+    with ms.watch(step, ("TL", {"abs_mean_gt": 0}), nodes="first lane:forward") as watch:
+        step(X, Y)
+    operators = {hit.op for hit in watch.hits if hit.kind == "tensor"}
+    assert {"MatMul", "BiasAdd"} <= operators and "LayerNorm" not in operators
+
+
+def test_a_watch_without_hits_shows_the_graph_of_the_network(mode):
+    step = step_of(lossy(Net()))
+    with ms.watch(step, "TO") as watch:
+        step(X, Y)
+    assert {"MatMul", "ReLU"} <= {node.op for node in watch.view().graph.all_nodes()}
+
+
+def test_an_operator_of_the_network_itself_is_named_without_its_scope(mode):
+    step = step_of(LogOfZero())
+    with ms.watch(step, "OO") as watch:
+        step(X, Y)
+    assert watch.hits[0].title.startswith("Log-op")

@@ -193,6 +193,65 @@ def test_a_node_whose_gradient_is_cut_names_the_cause():
     assert answer.norm == 0 and answer.reasons[0].kind == "cut" and answer.reasons[0].node.op == "StopGradient"
 
 
+class Recurrent(nn.Cell):
+    def __init__(self, scale=0.5):
+        super().__init__()
+        self.weight = ms.Parameter(Tensor(np.array([[scale, 0.1], [-0.2, scale]], np.float32)), name="weight")
+        self.tanh = ops.Tanh()
+
+    def construct(self, x, n):
+        h = x
+        while n > 0:
+            h = self.tanh(ops.matmul(h, self.weight))
+            n = n - 1
+        return (h * h).sum()
+
+
+def unrolled_gradients(weight, x, n):
+    """Return (gradient of each state after its round, contribution of each round to the gradient of the weight)."""
+    states = [x]
+    for _ in range(n):
+        states.append(np.tanh(states[-1] @ weight))
+    gradient, after, parts = 2 * states[-1], [], []
+    for before, state in zip(reversed(states[:-1]), reversed(states[1:]), strict=True):
+        after.append(gradient)
+        inner = gradient * (1 - state**2)
+        parts.append(before.T @ inner)
+        gradient = inner @ weight.T
+    return after[::-1], parts[::-1]
+
+
+@pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])
+def test_a_loop_has_the_gradients_of_its_rounds(mode):
+    context.set_context(mode=mode)
+    net, x = Recurrent(), RNG.standard_normal((3, 2)).astype(np.float32)
+    answer = ms.why(net.weight, net, Tensor(x), Tensor(4, ms.int32))
+    (rounds,) = answer.rounds
+    after, parts = unrolled_gradients(net.weight.asnumpy(), x, 4)
+    assert (rounds.variables, rounds.source) == (("h",), "weight")
+    np.testing.assert_allclose([norm for (norm,) in rounds.after], list(map(np.linalg.norm, after)), rtol=1e-4)
+    np.testing.assert_allclose(rounds.contributions, list(map(np.linalg.norm, parts)), rtol=1e-4)
+    np.testing.assert_allclose(answer.norm, np.linalg.norm(sum(parts)), rtol=1e-4)
+    lines = rounds.table().splitlines()
+    assert lines[0].startswith("while(h, n)") and lines[1].split() == ["round", "h", "weight"]
+    assert [line.split()[0] for line in lines[2:]] == ["3", "2", "1", "0"] and rounds.table() in str(answer)
+
+
+def test_the_middle_of_many_rounds_is_left_out_of_the_text():
+    net = Recurrent()
+    (rounds,) = ms.why(net.weight, net, Tensor(X.asnumpy()[:, :2]), Tensor(50, ms.int32)).rounds
+    assert len(rounds.after) == 50 and rounds.after[0] < rounds.after[-1]
+    numbers = [line.split()[0] for line in rounds.table().splitlines()[2:]]
+    assert numbers == ["49", "48", "47", "46", "45", "…", "4", "3", "2", "1", "0"]
+
+
+def test_a_loop_of_too_many_rounds_stays_one_node(monkeypatch):
+    monkeypatch.setattr("msnb.insight.debugger.loop_rounds._MAX_ROUNDS", 3)
+    net = Recurrent()
+    answer = ms.why(net.weight, net, Tensor(X.asnumpy()[:, :2]), Tensor(4, ms.int32))
+    assert not answer.rounds and "While" in answer.text
+
+
 def test_a_node_inside_a_loop_names_the_loop():
     def loss(x, n):
         while n > 0:

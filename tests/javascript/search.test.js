@@ -23,6 +23,21 @@ test("a path of attributes leads to the node, exact names first", () => {
   assert.equal(found("1.conv2 layer2")[0], `${BODY}.layer2.1.conv2 Conv2D`);
 });
 
+test("a word that is the path of a Cell selects this Cell", async () => {
+  const paths = (query, of = found) => [...new Set(of(query).map((name) => name.split(" ")[0]))].sort();
+  assert.deepEqual(paths("stem"), [`${BODY}.stem`]);
+  assert.deepEqual(paths("head"), [`${BODY}.head`]);
+  assert.ok(paths("layer1.0").length > 2 && paths("layer1.0").every((path) => path.includes(".layer1.0")));
+  assert.deepEqual(found("matmul head"), [`${BODY}.head MatMul`]);
+  assert.ok(found("resnet").length > 4); // the class of the network is no path
+  const lenet = (await decode(fromBase64(MADE.lenet.payload))).stages.find((one) => one.name === "differentiated"),
+    inLenet = (query) => new Search(lenet).find(query).map((i) => `${dotted(lenet.path(i))} ${lenet.op(i)}`);
+  assert.deepEqual(paths("fc1", inLenet), [`${BODY}.fc1`]);
+  assert.ok(inLenet("relu").length > 4 && inLenet("relu").every((name) => name.includes(".relu")));
+  assert.deepEqual(inLenet("relu maxpool"), []);
+  assert.ok(inLenet("fc1 momentum").length > 0); // no node of the Cell: a Parameter's name
+});
+
 test("what only stands in the line of source is found by line and source alone", () => {
   const inConv = found("conv1");
   assert.ok(inConv.length === 4 && inConv.every((name) => name.includes("conv1")));

@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from browsing import Window, chromium, unreadable
+from browsing import Window, chromium, unreadable, until
 from PIL import Image
 
 import msnb
@@ -233,6 +233,10 @@ class Widget:
         self.sent.append((message, list(buffers)))
 
 
+class RISE:
+    """Stands for the explainer: the view shows the name of the class."""
+
+
 def test_a_view_follows_a_runner(tmp_path):
     with ExplanationWriter(tmp_path) as writer:
         writer.write_metadata(LABELS, METHODS)
@@ -271,9 +275,6 @@ def test_the_partial_maps_of_a_running_explainer_are_sent(folder):
     view.widget.send = lambda message, buffers=(): sent.append((message, list(buffers)))
     maps = np.linspace(0, 1, 2 * 3 * 8 * 8, dtype=np.float32).reshape(2, 3, 8, 8)
 
-    class RISE:
-        pass
-
     with Reporter(RISE(), 6000, "masks") as reporter:
         reporter.report(0, 0, lambda: maps * 0)
         reporter.report(100, 100, lambda: maps)
@@ -284,6 +285,21 @@ def test_the_partial_maps_of_a_running_explainer_are_sent(folder):
         view.close()
         reporter.report(200, 100, lambda: maps)
         assert len(sent) == 2
+
+
+def test_an_interrupt_reaches_the_view_and_its_text(folder):
+    view, sent = explanations(folder), []
+    view.widget.send = lambda message, buffers=(): sent.append(message)
+    with pytest.raises(KeyboardInterrupt), Reporter(RISE(), 6000, "masks"):
+        raise KeyboardInterrupt
+    assert sent == [{"stopped": "RISE"}]
+    view.close()
+    assert "interrupted" not in repr(view)
+    with ExplanationWriter(folder) as writer:
+        writer.write_metadata(LABELS, METHODS)
+        writer.write_status("interrupted")
+    assert unpack(explanations(folder).payload)["status"] == "interrupted"
+    assert "The run was interrupted." in repr(explanations(folder))
 
 
 def test_a_run_of_rise_reaches_the_view(folder):
@@ -616,6 +632,32 @@ def test_new_samples_and_partial_maps_appear(browser, tmp_path):
             page.wait_for_function("document.querySelector('figure[data-method=RISE] canvas')?.hidden === false")
             hear({**shape, "done": 6000}, [bytes(16)])
             page.wait_for_selector(".running", state="hidden")
+        view._widget = None
+    assert not window.complaints()
+
+
+def test_maps_that_an_interrupt_has_prevented_are_not_awaited(browser, tmp_path):
+    window = Window(browser)
+    with ExplanationWriter(tmp_path / "explained") as writer:
+        writer.write_metadata(LABELS, METHODS)
+        writer.write_image(0, np.random.default_rng(0).random((3, 8, 8)))
+        writer.write_inference(0, (1,), Inference((0.75,), (1,), (0.75,)))
+        view = explanations(tmp_path / "explained")
+        view._widget = widget = Widget()
+        with live(window, view, tmp_path) as (page, answer, hear):
+            answer()
+            page.wait_for_selector(".grid [role=option][data-filled]")
+            lack = page.locator("figure[data-method=RISE] .lack")
+            assert lack.inner_text() == "not there yet"
+            hear({"running": "RISE", "done": 100, "total": 6000, "count": 1, "height": 4, "width": 4}, [bytes(16)])
+            hear({"stopped": "RISE"}, [])
+            assert page.inner_text(".running p") == "RISE was stopped after 100 of 6,000 steps"
+            assert page.locator(".running canvas").count() == 1 and page.locator(".running progress").is_hidden()
+            writer.write_status("interrupted")
+            assert view.refresh()
+            hear(*widget.sent[-1])
+            until(page, lambda: lack.inner_text() == "not computed: the run was interrupted")
+            assert page.inner_text(".notes") == "The run was interrupted."
         view._widget = None
     assert not window.complaints()
 

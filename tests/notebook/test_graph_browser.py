@@ -883,6 +883,15 @@ def test_the_toolbar_is_one_row_and_what_is_searched_can_be_read(show, width):
     assert field.evaluate(room) > 90
 
 
+@pytest.mark.parametrize("width", [700, 870, 900])
+def test_the_lists_of_the_toolbar_are_wide_enough_to_be_read(show, width):
+    page = show(
+        graph_package.view(Twice(), Tensor(np.ones((2, 4), np.float32)), stages=("traced", "primitives")), width
+    )
+    widths = [one.bounding_box()["width"] for one in page.locator(".bar select:not(.copy)").all() if one.is_visible()]
+    assert len(widths) == 4 and min(widths) > 75
+
+
 def test_a_link_leads_to_its_box_in_a_page(browser, tmp_path):
     path = tmp_path / "net.html"
     graph_package.view(Twice(), Tensor(np.ones((2, 4), np.float32))).save(path)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from msnb import context
 from msnb.core.errors.source_location import format_location
 from msnb.core.tensor.tensor import Tensor, box
+from msnb.insight.debugger.names import name_of_node
 from msnb.insight.debugger.replay import Replay
 from msnb.insight.debugger.selection import select_nodes
 
@@ -258,7 +259,7 @@ class Cursor:
 
     @staticmethod
     def _format_node_name(node):
-        return node.fullname.removeprefix("Default/")
+        return name_of_node(node)
 
     # ------------------------------------------------------------------ order
     def _iterate_nodes_ahead(self):

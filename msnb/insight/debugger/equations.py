@@ -40,6 +40,7 @@ class Equation(NamedTuple):
         run (Callable): computes the list of results from the list of operands.
         label (str): name of an equation without a node. Default: "".
         loop (Union[Loop, None]): the body, if the equation is a loop. Default: None.
+        jaxpr (Union[Jaxpr, None]): the equation as a jaxpr of `operands`; None in PYNATIVE mode. Default: None.
     """
 
     node: CNode | None
@@ -48,6 +49,7 @@ class Equation(NamedTuple):
     run: Callable[[list[Any]], Sequence[Any]]
     label: str = ""
     loop: "Loop | None" = None
+    jaxpr: Any = None
 
 
 class Equations:
@@ -231,7 +233,7 @@ class _Flattener:
         results = tuple(None if is_dropped else self.flat.new_value() for is_dropped in dropped)
         operands = tuple(env[var] for var in free)
         loop = self._make_loop(eqn, node, env, path)
-        self.flat.equations.append(Equation(node, operands, results, run, _format_equation_label(eqn), loop))
+        self.flat.equations.append(Equation(node, operands, results, run, _format_equation_label(eqn), loop, segment))
         env.update((var, index) for var, index in zip(eqn.outvars, results, strict=True) if index is not None)
 
 

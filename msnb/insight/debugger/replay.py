@@ -24,6 +24,7 @@ from msnb.core.program.xla_options import jit_quickly
 from msnb.core.state import trace_state
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.transforms.jit import ms_function
+from msnb.insight.debugger.names import place_of_node
 from msnb.insight.gradients import host, rows, summary
 from msnb.insight.instrument import instrument
 from msnb.ir.anf import CNode, ParameterNode
@@ -90,7 +91,7 @@ class Replay:
         """
         slot = self.main_slot(node) if slot is None else slot
         if not 0 <= slot < max(len(node.types), 1):
-            raise ValueError(f"{node.fullname} has {len(node.types)} results, but 'slot' is {slot}.")
+            raise ValueError(f"{place_of_node(node)} has {len(node.types)} results, but 'slot' is {slot}.")
         if round is not None:
             return self._get_output_in_iteration(node, slot, round)
         array = self._values.get((node.id, slot))
@@ -124,7 +125,7 @@ class Replay:
         gradient = self.gradient(node)
         if gradient is None:
             raise ValueError(
-                f"The graph has no gradient of {node.fullname}. Run a training step, such as a view of "
+                f"The graph has no gradient of {place_of_node(node)}. Run a training step, such as a view of "
                 "TrainOneStepCell; the gradient of a node that several operators read is not a node itself."
             )
         return gradient
@@ -271,18 +272,20 @@ class Replay:
     def _get_output_in_iteration(self, node, slot, round):
         count, _, array = self._compute_value_in_round(node, slot, self._validate_round(node, slot, round))
         if not count:
-            raise ValueError(f"{node.fullname} did not run in round {round}: it is inside a branch.")
+            raise ValueError(f"{place_of_node(node)} did not run in round {round}: it is inside a branch.")
         return array
 
     def _validate_round(self, node, slot, round):
         """Return the iteration of each loop around a node, from the outermost."""
         count, loops = self.rounds(node, slot), self._forms.loops(node.id)
         if count is None or not loops:
-            raise ValueError(f"{node.fullname} is not inside a loop: it has one value, no 'round'.")
+            raise ValueError(f"{place_of_node(node)} is not inside a loop: it has one value, no 'round'.")
         chosen = tuple(round) if isinstance(round, (tuple, list)) else (round,)
         if len(chosen) != loops:
             wanted = "an int" if loops == 1 else f"{loops} ints, one per loop from the outermost"
-            raise ValueError(f"{node.fullname} is inside {loops} loops, so 'round' is {wanted}, but got {round!r}.")
+            raise ValueError(
+                f"{place_of_node(node)} is inside {loops} loops, so 'round' is {wanted}, but got {round!r}."
+            )
         return chosen
 
     def _compute_value_in_round(self, node, slot, round):
@@ -307,17 +310,18 @@ class Replay:
 
     def _explain_missing_value(self, node):
         if not node.types:
-            return f"{node.fullname} has no result."
+            return f"{place_of_node(node)} has no result."
         if any(kind.dtype == "Key" for kind in node.types):
-            return f"{node.fullname} is a random key, which has no numbers to show."
-        return f"The value of {node.fullname} can't be read: it is computed in the condition of a loop."
+            return f"{place_of_node(node)} is a random key, which has no numbers to show."
+        return f"The value of {place_of_node(node)} can't be read: it is computed in the condition of a loop."
 
 
 def _explain_invalid_round(node, round, iterations):
     if len(round) == 1:
-        return f"{node.fullname} has run {iterations[0]} times, so 'round' is 0 to {iterations[0] - 1}, not {round[0]}."
+        n_rounds = iterations[0]
+        return f"{place_of_node(node)} has run {n_rounds} times, so 'round' is 0 to {n_rounds - 1}, not {round[0]}."
     ends = " and ".join(f"0 to {length - 1}" for length in iterations if length)
-    return f"The loops around {node.fullname} have run {iterations} times there: 'round' is {ends}, not {round}."
+    return f"The loops around {place_of_node(node)} have run {iterations} times there: 'round' is {ends}, not {round}."
 
 
 def program_inputs(net: Any, *args: Any, **kwargs: Any) -> "tuple[Program, list[Any]]":

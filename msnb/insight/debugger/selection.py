@@ -1,6 +1,7 @@
 """Select nodes of a graph by the query language of the graph view.
 
-All words must occur in the operator, its scope or its Parameters. A word with a prefix searches one field:
+All words must occur in the operator, its scope or its Parameters. A word that is the path of a Cell, such as ``fc1`` or
+``layer1.0``, selects the nodes of this Cell only. A word with a prefix searches one field:
 ``op:Conv2D``, ``scope:layer1.0``, ``shape:64x128`` (of a result or Parameter, * for any number), ``dtype:Float16``,
 ``param:weight``, ``line:12``, ``source:relu`` and ``lane:backward``. ``node:7`` selects the node with this number.
 """
@@ -8,9 +9,11 @@ All words must occur in the operator, its scope or its Parameters. A word with a
 import difflib
 import linecache
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
+from msnb.core.errors.cell_path import attribute_path
+from msnb.insight.debugger.names import place_of_node
 from msnb.ir.anf import CNode, ParameterNode
 
 if TYPE_CHECKING:  # used only in annotations
@@ -45,11 +48,41 @@ def select_nodes(graph: "FuncGraph", query: Any) -> list[CNode]:
     if isinstance(query, int):
         query = f"node:{query}"
     words = query.lower().split()
-    tests = [_make_word_predicate(word) for word in words]
-    matches = [node for node in nodes if all(test(node) for test in tests)] if tests else []
-    if not matches:
-        raise ValueError(_explain_no_match(nodes, query, words))
-    return matches
+    paths = {node.id: attribute_path(node.scope, graph.name).lower() for node in nodes}
+    exact = [_make_path_predicate(word, paths) or _make_word_predicate(word) for word in words]
+    for tests in (exact, [_make_word_predicate(word) for word in words]) if words else ():
+        matches = [node for node in nodes if all(test(node) for test in tests)]
+        if matches:
+            return matches
+    raise ValueError(_explain_no_match(nodes, query, words))
+
+
+def matches_query(node: CNode, query: Any, root: str, cells: Collection[str]) -> bool:
+    """Return True if a query, as for `select_nodes`, selects a node of a network without a graph.
+
+    Args:
+        node (CNode): the node.
+        query (Union[str, int, CNode]): the query.
+        root (str): class of the outermost Cell.
+        cells (Collection[str]): paths of all Cells of the network in lower case. A word that is one of them selects the
+            nodes of this Cell only.
+    """
+    path = attribute_path(node.scope, root).lower()
+    for word in query.lower().split() if isinstance(query, str) else ():
+        if word in cells and _make_path_predicate(word, {node.id: path}) is None:
+            return False
+    try:
+        return bool(select_nodes(_OneNode(node, root), query))
+    except ValueError:
+        return False
+
+
+class _OneNode:
+    def __init__(self, node, root):
+        self._node, self.name = node, root
+
+    def all_nodes(self):
+        return iter((self._node,))
 
 
 def _find_equal_node(nodes, query):
@@ -57,7 +90,15 @@ def _find_equal_node(nodes, query):
     for node in nodes:
         if node.id == query.id and (node.op, node.scope, node.direction) == (query.op, query.scope, query.direction):
             return node
-    raise ValueError(f"{query.fullname} is a node of another graph. Select it by a query, such as 'op:{query.op}'.")
+    raise ValueError(
+        f"{place_of_node(query)} is a node of another graph. Select it by a query, such as 'op:{query.op}'."
+    )
+
+
+def _make_path_predicate(word, paths):
+    """Return a predicate for the nodes of the Cell whose path is `word`; None if no Cell has this path."""
+    ids = {number for number, path in paths.items() if path == word or path.startswith((f"{word}.", f"{word} ("))}
+    return (lambda node: node.id in ids) if ids else None
 
 
 def _make_word_predicate(word) -> Callable[[CNode], bool]:

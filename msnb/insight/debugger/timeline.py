@@ -317,13 +317,12 @@ class Timeline:
             raise ValueError("The timeline is empty: no training step has run inside its `with` block.")
         step = self.steps[-1] if step is None else step
         if step not in self._records:
-            first, last = self.steps[0], self.steps[-1]
             hint = (
                 f" {self.n_dropped} earlier ones were dropped; `memory=` or `disk=` keeps more."
                 if self.n_dropped
                 else ""
             )
-            raise ValueError(f"Step {step} is not in the timeline, which has steps {first} to {last}.{hint}")
+            raise ValueError(f"Step {step} is not in the timeline, which has {_format_steps(self.steps)}.{hint}")
         if step not in self._replays:
             record = self._records[step]
             inputs = record.inputs if record.inputs is not None else self._read_inputs(step)
@@ -409,6 +408,14 @@ def parse_size(size: str | int) -> int:
     if match is None or match[2] not in _UNITS or not float(match[1]):
         raise ValueError(f"For 'timeline', 'memory' should be a size such as '256MB' or 1 << 28, but got {size!r}.")
     return int(float(match[1]) * _UNITS[match[2]])
+
+
+def _format_steps(steps):
+    """Return "steps 1 to 7" for consecutive steps, else "steps 1, 3, 5, 7"; of many, the first and the last."""
+    if steps[-1] - steps[0] == len(steps) - 1:
+        return f"steps {steps[0]} to {steps[-1]}"
+    shown = [*map(str, steps)] if len(steps) <= 8 else [*map(str, steps[:4]), "…", str(steps[-1])]
+    return f"steps {', '.join(shown)}".replace(", …,", " …")
 
 
 def _parse_step_number(path):

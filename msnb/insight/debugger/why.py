@@ -22,6 +22,7 @@ from msnb.core.errors.messages import describe
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import box
 from msnb.insight.debugger.equations import Equation, Equations, flatten_program
+from msnb.insight.debugger.loop_rounds import LoopRounds, trace_rounds
 from msnb.insight.debugger.names import in_brackets, line_of, name_of_node, place_of_node, short_line
 from msnb.insight.debugger.replay import Replay, program_inputs
 from msnb.insight.debugger.selection import select_nodes
@@ -96,6 +97,7 @@ class Explanation:
         norm (float): norm of the gradient; NaN if it could not be computed.
         rms (float): root mean square of its elements.
         reasons (list[Reason]): the causes that the numbers show, the most important first.
+        rounds (list[LoopRounds]): the gradients by round of each `while` on the path.
         loss (Union[float, None]): the loss; None if it was not computed.
     """
 
@@ -110,10 +112,11 @@ class Explanation:
         loss: float | None,
         program: "Program",
         note: str = "",
+        rounds: Sequence[LoopRounds] = (),
     ) -> None:
         self.target, self.graph, self.path = target, graph, path
         self.norm, self.rms, self.reasons, self.loss = norm, rms, reasons, loss
-        self.program, self.note = program, note
+        self.program, self.note, self.rounds = program, note, list(rounds)
 
     @property
     def text(self) -> str:
@@ -122,7 +125,8 @@ class Explanation:
         if self.note:
             lines.append(self.note)
         table = self.table()
-        return "\n".join([*lines, "", table] if table else lines)
+        by_round = [line for one in self.rounds for line in ("", one.table())]
+        return "\n".join([*lines, "", table, *by_round] if table else lines)
 
     def _format_headline(self):
         loss = "" if self.loss is None else f"; the loss is {num(self.loss)}"
@@ -461,7 +465,29 @@ class _Backward:
         rms = 0.0 if gradient is None or not gradient.size else norm / math.sqrt(gradient.size)
         reasons = list(self._generate_reasons(target, is_frozen, path, norm))
         norm = norm if math.isfinite(norm) else math.nan
-        return Explanation(target, graph, self.passages(path), norm, rms, reasons, loss, program)
+        rounds = self._trace_loops(target, path) if norm > 0 and math.isfinite(norm) else ()
+        return Explanation(target, graph, self.passages(path), norm, rms, reasons, loss, program, rounds=rounds)
+
+    def _trace_loops(self, target, path):
+        """Return the gradients by round of the loops on a path, in the order in which the gradient passes them."""
+        traced = []
+        for number in reversed(path):
+            edge = self.edges[number]
+            equation = self.equations.equations[edge.equation]
+            if equation.node is None or equation.node.op != "While":
+                continue
+            values = {**dict(enumerate(self.inputs)), **self.equations.constants, **self.values}
+            traced.append(
+                trace_rounds(
+                    equation.jaxpr,
+                    [values[index] for index in equation.operands],
+                    [self.cotangent(index) for index in equation.results if index is not None],
+                    edge.position,
+                    name_of_node(equation.node).rpartition("/")[0] or equation.node.name,
+                    target if edge.source == self.start else "the value before",
+                )
+            )
+        return [one for one in traced if one is not None]
 
     def _generate_reasons(self, target, is_frozen, path, norm):
         if is_frozen:

@@ -387,8 +387,8 @@ class Recording:
             notes.append(f"{len(self.missed)} operators in the condition of a while loop are not recorded.")
         if self.in_loops:
             notes.append(
-                f"{self.in_loops} operators within loops or branches show what they give, and not the gradient with "
-                "respect to it; PYNATIVE mode shows that, too."
+                f"{self.in_loops} operators within loops or branches have values and no gradients here. PYNATIVE mode "
+                "records both, and msnb.why has the gradients of a loop by round."
             )
         return notes
 

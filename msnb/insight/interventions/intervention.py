@@ -28,6 +28,7 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms.jit import JitFunction, ms_function
 from msnb.core.transforms.rewritten_call import call_rewritten
+from msnb.insight.debugger.names import name_of_node
 from msnb.insight.debugger.selection import select_nodes
 from msnb.insight.gradients.rows import main_slots
 from msnb.insight.instrument import Point, list_points
@@ -355,7 +356,7 @@ def _run_with_node_in_errors(change, node, run):
 
 def _format_node_title(node):
     line = "" if node.source is None else f", {format_location(*node.source[:2])}"
-    return f"node {node.id} ({node.fullname}{line})"
+    return f"node {node.id} ({name_of_node(node)}{line})"
 
 
 def _explain_invalid_round(point, selected, n_loops):

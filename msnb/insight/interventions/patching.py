@@ -24,7 +24,7 @@ from msnb.core.support.type_promotion import is_inexact
 from msnb.core.support.weak_identity import ObjectKey
 from msnb.core.tensor.tensor import box
 from msnb.core.transforms.jit import ms_function
-from msnb.insight.debugger.names import line_of, name_of_node, short_line
+from msnb.insight.debugger.names import line_of, name_of_node, place_of_node, short_line
 from msnb.insight.debugger.replay import as_inputs, program_inputs
 from msnb.insight.debugger.selection import select_nodes
 from msnb.insight.debugger.table import TextTable
@@ -321,13 +321,13 @@ def _get_forms(program, metric, nodes, is_estimate):
 def _explain_unsuitable(node, point, is_estimate):
     """Return the reason why a node can't be patched, "" if it can."""
     if node.direction != "forward":
-        return f"{node.fullname} belongs to a gradient"
+        return f"{place_of_node(node)} belongs to a gradient"
     if point is None or jax.dtypes.issubdtype(point.dtype, jax.dtypes.extended):
-        return f"{node.fullname} has no value of numbers"
+        return f"{place_of_node(node)} has no value of numbers"
     if point.nested:
-        return f"{node.fullname} is inside a loop or a branch, where it has no single value"
+        return f"{place_of_node(node)} is inside a loop or a branch, where it has no single value"
     if is_estimate and not is_inexact(point.dtype):
-        return f"{node.fullname} is {point.dtype}, which has no gradient"
+        return f"{place_of_node(node)} is {point.dtype}, which has no gradient"
     return ""
 
 

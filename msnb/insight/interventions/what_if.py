@@ -20,6 +20,7 @@ from msnb.core.program.xla_options import jit_quickly
 from msnb.core.script.checkpointed_while import while_over_tree
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.support.type_promotion import is_inexact
+from msnb.insight.debugger.names import place_of_node
 from msnb.insight.gradients.rows import main_slots
 from msnb.insight.instrument import list_points
 from msnb.insight.interventions.attributes import accepts_traced, as_number, check_attributes, evaluate_with
@@ -177,11 +178,13 @@ class _Form:
             raise ValueError(f"The graph has no node {edit.node}.")
         if node in self._after_gradients:
             raise ValueError(
-                f"{node.fullname} depends on a gradient, which would not be that of the changed network. Select a node "
-                "that the loss is computed from, or use msnb.intervene on the network around the training step."
+                f"{place_of_node(node)} depends on a gradient, which would not be that of the changed network. Select "
+                "a node that the loss is computed from, or use msnb.intervene on the network around the training step."
             )
         if edit.node not in self._number:
-            raise ValueError(f"The value of {node.fullname} can't be changed here: {_explain_unchangeable(node)}.")
+            raise ValueError(
+                f"The value of {place_of_node(node)} can't be changed here: {_explain_unchangeable(node)}."
+            )
         number = self._number[edit.node]
         if isinstance(edit, AttributeEdit):
             if type(edit.value) not in (int, float):
@@ -190,7 +193,7 @@ class _Form:
             return number
         length = _count_channels(self._changeable[number].shape)
         if edit.channel is not None and not 0 <= edit.channel < length:
-            raise ValueError(f"{node.fullname} has {length} channels, but 'channel' is {edit.channel}.")
+            raise ValueError(f"{place_of_node(node)} has {length} channels, but 'channel' is {edit.channel}.")
         return number
 
     def check_size(self):
@@ -237,7 +240,7 @@ class _Form:
         try:
             return run()
         except UnsuitableValue as problem:
-            raise ValueError(f"{node.fullname} can't be changed in this way: {problem}.") from None
+            raise ValueError(f"{place_of_node(node)} can't be changed in this way: {problem}.") from None
 
     def _evaluate_changed(self, inputs, change, evaluated=(None, None)):
         """Return (results, values of the points). `evaluated` is a pair (number of a point, function of the inputs of

@@ -7,7 +7,7 @@ PYNATIVE mode, too, and `watch` tests its inputs and outputs.
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import jax
@@ -17,7 +17,7 @@ import numpy as np
 from msnb import context, log
 from msnb.core.program import extra_outputs
 from msnb.core.state import events, trace_state
-from msnb.insight.debugger.selection import select_nodes
+from msnb.insight.debugger.selection import matches_query
 from msnb.insight.gradients.eager_recorder import locate_scope
 from msnb.insight.gradients.rows import is_real
 from msnb.insight.watchpoints import alarm, conditions, host_tests
@@ -40,6 +40,7 @@ class Settings(Protocol):
 
     watchpoints: list[Watchpoint]
     nodes: Any
+    cell_paths: Collection[str]
 
     def active_watchpoints(self, step: int) -> list[Watchpoint]:
         """Return the watchpoints that are checked in a step."""
@@ -79,9 +80,9 @@ class Place:
         tests (dict): watchpoints by result, see `EagerWatch`.
     """
 
-    def __init__(self, node: CNode, root: str, query: Any) -> None:
+    def __init__(self, node: CNode, root: str, query: Any, cells: Collection[str]) -> None:
         self.node, self.root = node, root
-        self.is_selected: bool = _matches_query(node, query)
+        self.is_selected: bool = _matches_one_query(node, root, query, cells)
         self.backward: Place | None = None
         self.tests: dict[Any, tuple[Watchpoint, ...]] = {}
         self._shape: Any = None
@@ -94,23 +95,11 @@ class Place:
             self.node.types = (TensorType(dtype_name(array.dtype), tuple(array.shape), array.dtype.itemsize),)
 
 
-class _OneNode:
-    def __init__(self, node):
-        self._node = node
-
-    def all_nodes(self):
-        return iter((self._node,))
-
-
-def _matches_query(node, query):
+def _matches_one_query(node, root, query, cells):
     if query is None:
         return True
-    for one in query if isinstance(query, (list, tuple, set, frozenset)) else (query,):
-        try:
-            return bool(select_nodes(_OneNode(node), one))
-        except ValueError:
-            continue
-    return False
+    queries = query if isinstance(query, (list, tuple, set, frozenset)) else (query,)
+    return any(matches_query(node, one, root, cells) for one in queries)
 
 
 class EagerRun:
@@ -141,6 +130,12 @@ class EagerRun:
         self.parameters: dict[int, Any] = (
             {id(p): p._get_stored_array() for p in net.get_parameters()} if isinstance(net, Cell) else {}
         )
+
+    @property
+    def has_graph(self) -> bool:
+        """Return True if the step can be traced: it ran in a Cell whose Parameters are still there."""
+        is_deleted = any(getattr(array, "is_deleted", bool)() for array in self.parameters.values())
+        return self.call is not None and isinstance(self.call.net, Cell) and not is_deleted
 
     @property
     def nbytes(self) -> int:
@@ -364,7 +359,7 @@ class EagerWatch:
         name = kernel.name
         op = getattr(getattr(name, "meaning", None), "operator", None) or str(name)
         node = CNode(op, (), (), (), scope=scope, direction="forward", source=source, id=position)
-        self._last_place = Place(node, root, self.watch.nodes)
+        self._last_place = Place(node, root, self.watch.nodes, self.watch.cell_paths)
         self._sequence.append((kernel, self._last_place))
         return self._last_place
 
@@ -384,7 +379,7 @@ class EagerWatch:
             mate = CNode(
                 node.op, (), (), node.types, scope=node.scope, direction="backward", source=node.source, id=node.id
             )
-            place.backward = Place(mate, place.root, self.watch.nodes)
+            place.backward = Place(mate, place.root, self.watch.nodes, self.watch.cell_paths)
         return place.backward
 
     def _on_gradient_complete(self, outputs, weights, sources, gradients):

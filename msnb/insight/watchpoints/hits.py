@@ -70,9 +70,10 @@ class Hit:
     @property
     def title(self) -> str:
         """Return the Parameter, or the Cell and the operator, such as ``fc1/MatMul-op3``."""
-        if self.kind in ("weight", "gradient") or not self.cell:
+        if self.kind in ("weight", "gradient"):
             return self.name
-        return f"{self.cell}/{self.name.rpartition('/')[2]}"
+        operator = self.name.rpartition("/")[2]
+        return f"{self.cell}/{operator}" if self.cell else operator
 
     @property
     def advice(self) -> str:

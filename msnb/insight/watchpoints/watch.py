@@ -5,6 +5,8 @@ The alarm of a step is computed inside its program (`alarm`). After an alarm the
 """
 
 import dataclasses
+import functools
+import re
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -133,6 +135,7 @@ class Watch(Callback):
         self._pending: list[Any] = []  # runs whose alarm was not read yet
         self._stored_runs: list[Any] = []  # steps with hits
         self._last: Any = None
+        self._last_eager: EagerRun | None = None
         self._step, self._is_new_step = 0, True
         self._eager_step = -1  # last step that ran operator by operator
         self._has_trained = False
@@ -271,6 +274,12 @@ class Watch(Callback):
         self._is_new_step = values.trains or not self._has_trained
 
     # ------------------------------------------------------------------ PYNATIVE mode
+    @functools.cached_property
+    def cell_paths(self) -> frozenset[str]:
+        """The attribute paths of the Cells of the network in lower case, as in queries of nodes."""
+        names = (name for name, _ in self.net.cells_and_names())
+        return frozenset(re.sub(r"^((network|_backbone|_network)(\.|$))+", "", name).lower() for name in names) - {""}
+
     def is_own(self, name: str) -> bool:
         """Return True if a Parameter is a weight of the network."""
         return name in self._weights
@@ -301,7 +310,7 @@ class Watch(Callback):
         hits += run.read_series(self._eager_series)
         hits = [hit if hit.kind == "weight" else dataclasses.replace(hit, node=None) for hit in hits]
         run.verdicts, run.on_host = [], []
-        self._last = run
+        self._last = self._last_eager = run
         if hits:
             self._store_run(run)
             self.report(hits, run)
@@ -577,7 +586,10 @@ class Watch(Callback):
             notes.append(self.problem)
         skipped = max((values.n_not_real for values in self._values.values()), default=0)
         if skipped:
-            notes.append(f"{skipped} results that are not real numbers, or are empty, are skipped.")
+            results = (
+                "1 result without real numbers is" if skipped == 1 else f"{skipped} results without real numbers are"
+            )
+            notes.append(f"{results} not checked.")
         missed = sorted({name for group in self._groups for alarm in group.alarms.values() for name in alarm.missed})
         if missed:
             notes.append(f"{len(missed)} nodes in the condition of a loop can't be watched.")
@@ -634,7 +646,10 @@ class Watch(Callback):
             ValueError: If the inputs of that step are not stored, or nothing has run.
         """
         self._read_pending_runs(0)
-        runs = [*self._stored_runs, *([self._last] if self._last is not None else [])]
+        eager, last = self._last_eager, self._last
+        if eager is not None and last is not None and eager.step == last.step and eager.has_graph:
+            last = eager  # the other one is the update alone
+        runs = [*self._stored_runs, *([last] if last is not None else [])]
         if not runs:
             raise ValueError("No step has run inside the watch.")
         for run in runs:

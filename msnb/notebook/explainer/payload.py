@@ -157,6 +157,7 @@ def build_content(explanations: Explanations, title: str) -> dict[str, Any]:
         "methods": methods,
         "benchmarks": benchmarks,
         "threshold": THRESHOLD,
+        "status": explanations.status,
         "samples": [_describe_sample(sample) for sample in explanations.samples.values()],
         "scores": [
             {

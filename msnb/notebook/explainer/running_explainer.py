@@ -25,8 +25,13 @@ def follow(widget: Any) -> Callable[[], None]:
                 [_scale_to_bytes(_reduce(maps))],
             )
 
+    def send_stopped(explainer):
+        view = reference()
+        if view is not None:
+            view.send({"stopped": type(explainer).__name__})
+
     observing = contextlib.ExitStack()
-    observing.enter_context(observe(send))
+    observing.enter_context(observe(send, send_stopped))
     return observing.close
 
 

@@ -21,6 +21,7 @@ from msnb.notebook.view import Renewed, checked_height, widget_kind
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 760
 _EVERY = 0.5  # polling interval in seconds
+_ENDINGS = {"interrupted": "The run was interrupted.", "failed": "The run has failed."}  # by status
 _PATIENCE = 4  # a poll takes at most one of so many seconds
 
 
@@ -203,6 +204,8 @@ class ExplanationsView(Renewed):
         counts = ", ".join(f"{kinds[kind]} {kind}" for kind in ("TP", "FP", "FN", "TN") if kinds[kind])
         head = f"{self.title}: {len(samples)} samples, {len(labels)} labels" + (f"; {counts}" if counts else "")
         lines = [head, f"methods: {', '.join(content['methods']) or 'none'}"]
+        if content["status"]:
+            lines.append(_ENDINGS[content["status"]])
         for score in content["scores"]:
             total = "NaN" if score["total"] is None else f"{score['total']:.4g}"
             lines.append(f"{score['benchmark']} of {score['method']}: {total}")

@@ -35,6 +35,12 @@ class Answer:
         return self.explanation.path
 
     @property
+    def rounds(self) -> list[Any]:
+        """The gradients by round of each `while` on the path, as objects with ``name``, ``variables``, ``after``,
+        ``source``, ``contributions`` and ``table()``."""
+        return self.explanation.rounds
+
+    @property
     def norm(self) -> float:
         """Norm of the gradient; NaN if it is not a number."""
         return self.explanation.norm

@@ -78,7 +78,7 @@ export class App {
   }
 
   store(data) {
-    this.pictures.take(data.images, data.problems);
+    this.pictures.take(data.images, data.problems, data.status);
     this.data = data;
     if (!data.methods.includes(this.state.method)) this.state.method = data.methods[0] ?? null;
   }
@@ -111,6 +111,7 @@ export class App {
       notes = [
         data.waiting,
         data.note,
+        { interrupted: "The run was interrupted.", failed: "The run has failed." }[data.status],
         missing && `${missing} of the pictures are missing on disk: ${first(data.problems)}`,
       ];
     this.find(".notes").innerHTML = notes

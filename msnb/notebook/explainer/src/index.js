@@ -39,6 +39,7 @@ async function render({ model, el }) {
     hear = async (message, buffers) => {
       if (!app) early.push([message, buffers]);
       else if (message.news) app.take(await read(bytesOf(buffers[0])));
+      else if (message.stopped) app.running.stop();
       else if (message.running) app.running.take(message, bytesOf(buffers[0]));
       else host.hear(message, buffers);
     };

@@ -41,6 +41,8 @@ export function drawRelevance(canvas, values, width, height) {
   canvas.getContext("2d").putImageData(image, 0, 0);
 }
 
+const ABSENT = { interrupted: "not computed: the run was interrupted", failed: "not computed: the run has failed" };
+
 // The pictures of a folder by path. `full` ones come from the kernel and replace thumbnails.
 export class Pictures {
   constructor() {
@@ -49,9 +51,10 @@ export class Pictures {
     this.values = new Map(); // path -> promise of {values, width, height}
     this.problems = {};
   }
-  take(images, problems) {
+  take(images, problems, status) {
     for (const [path, text] of Object.entries(images)) if (!this.encoded.has(path)) this.encoded.set(path, text);
     this.problems = problems;
+    this.absent = ABSENT[status] ?? "not there yet";
   }
   setFull(path, bytes) {
     this.forget(path);
@@ -66,7 +69,7 @@ export class Pictures {
     return this.encoded.has(path);
   }
   problem(path) {
-    return path ? (this.problems[path] ?? "not there yet") : "not there yet";
+    return this.problems[path] ?? this.absent;
   }
   blob(path) {
     const data = this.encoded.get(path);

@@ -27,6 +27,16 @@ export class Running {
       this.timer = setTimeout(() => this.hide(), LINGER);
     }
   }
+  // an error or Ctrl-C has ended it: the maps so far stay, until another one runs
+  stop() {
+    const { box } = this;
+    if (box.hidden) return;
+    const text = box.querySelector("p").textContent.replace(": ", " was stopped after ");
+    box.querySelector("p").textContent = text;
+    box.querySelector("progress").hidden = true;
+    box.dataset.shape = "";
+    this.app.say(text);
+  }
   build(name, count, height, width) {
     const { box, app } = this;
     box.dataset.shape = [name, count, height, width].join();

@@ -22,7 +22,7 @@ import { nodePanel, scopePanel, argumentPanel, graphPanel } from "./panel.js";
 
 const NARROW = 640, // pixels
   COMPACT = 1000,
-  TIGHT = 860; // a narrower toolbar has two rows
+  TIGHT = 890; // a narrower toolbar has two rows
 
 export class App {
   // host: {bytes(), onBytes(callback), set(name, value), get(name), on(name, callback)}

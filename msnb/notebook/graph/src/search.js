@@ -2,6 +2,7 @@
 // regular expression for these. In one place only look op:Conv2D, scope:layer1.0 (whole names), shape:64x128 (of a
 // result or Parameter, * for any number), dtype:Float16, param:weight, line:12, source:relu, lane:backward and node:7.
 // The calls of Python have the same language: insight/debugger/selection.py.
+// A word that is the path of a Cell, such as fc1 or layer1.0, selects the nodes of this Cell only.
 // What is called as the words say comes first.
 import { kindName } from "./colour.js";
 
@@ -32,6 +33,13 @@ export class Search {
     this.called = (i) => (paths[stage.scopeOf[i]] ??= [stage.path(i), dotted(stage.path(i)), stage.where(i)]);
     this.params = (i) => [...stage.inputs(i)].filter((ref) => ref < 0).map((ref) => stage.params[-1 - ref]);
     this.names = (i) => [stage.op(i), ...this.called(i), ...this.params(i).map((p) => p.name)];
+    // the attribute path of the Cell of each scope; "" for the network, which is titled by its class
+    this.cells = stage.scopes.map(() => "");
+    for (let i = 0; i < stage.n; i++) {
+      const path = stage.around(stage.scopes[stage.scopeOf[i]]);
+      if (dotted(stage.path(i)).endsWith(path.replace(/ \(.*\)$/, "")))
+        this.cells[stage.scopeOf[i]] = path.toLowerCase();
+    }
     this.texts = true;
   }
 
@@ -63,17 +71,25 @@ export class Search {
     const plain = [];
     for (const word of rest.toLowerCase().split(/\s+/).filter(Boolean)) {
       const [, field, value] = word.match(/^(op|scope|shape|dtype|line|param|source|lane|node):(.+)$/) || [];
-      if (!field) plain.push(word);
-      tests.push(field ? this[field](value) : (i) => this.names(i).some((name) => name.toLowerCase().includes(word)));
+      if (field) tests.push(this[field](value));
+      else plain.push(word);
     }
-    const found = [];
-    for (let i = 0; i < stage.n; i++) if (tests.every((test) => test(i))) found.push(i);
+    const within = plain.map((word) => (i) => this.names(i).some((name) => name.toLowerCase().includes(word))),
+      exact = plain.map((word, k) => this.cell(word) ?? within[k]),
+      matching = (all) => Array.from({ length: stage.n }, (_, i) => i).filter((i) => all.every((test) => test(i)));
+    let found = matching([...tests, ...exact]);
+    if (!found.length) found = matching([...tests, ...within]);
     if (!plain.length) return found;
     const called = (i) => plain.every((word) => this.names(i).some((name) => ends(name.toLowerCase(), word)));
     const first = new Set(found.filter(called));
     return [...first, ...found.filter((i) => !first.has(i))];
   }
 
+  // a test for the nodes of the Cell with this path; null where no Cell has it
+  cell(word) {
+    const isIn = this.cells.map((path) => path === word || path.startsWith(`${word}.`) || path.startsWith(`${word} (`));
+    return isIn.includes(true) ? (i) => isIn[this.stage.scopeOf[i]] : null;
+  }
   op(value) {
     return (i) => [this.stage.op(i), this.stage.op(i).replace(/^grad/, "")].some((op) => op.toLowerCase() === value);
   }
