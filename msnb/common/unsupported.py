@@ -293,7 +293,7 @@ ABSENT: dict[str, dict[str, str]] = {
     },
     "nn.CosineSimilarity is the metric; ops.cosine_similarity computes it": {"nn.layer": "CosineSimilarity"},
     "it belongs to MindSpore's Primitives in C++; set_prim_instance_name, add_prim_attr and attrs are there": {
-        "ops.Primitive": "add_attr del_attr get_attr_dict get_user_data place set_const_input_indexes set_const_prim "
+        "ops.Primitive": "add_attr del_attr get_attr_dict get_user_data set_const_input_indexes set_const_prim "
         "set_hook_fn set_inplace_prim set_prim_type set_signatures set_user_data",
     },
     "it is of parameter servers and of caches on a host, which msnb does not have": {
