@@ -52,7 +52,8 @@ SHARED = {  # besides Tensor methods, behaviour that all programs of the process
     "repr of a Cell": "`Dense(...)` instead of `Dense<...>`",
     "Cell, called in GRAPH mode": "it takes what `construct` takes by keyword alone",
     "a graph": "a list leaves it as a list; Python code that needs values, such as `x.asnumpy()`, and a result that is "
-    "an object with Tensors make the function run operator by operator; small numpy arrays are constant inputs",
+    "an object with Tensors, and paths whose values differ in shape or structure, make the function run operator by "
+    "operator; small numpy arrays are constant inputs",
     "Dataset.batch": "`per_batch_map` without `input_columns` takes all columns",
     "TrainOneStepCell": "an optimizer with the Parameters of another network gets a warning and gradients of 0",
     "GeneratorDataset, and functions of map": "they give dicts, whose values become arrays or Tensors",
