@@ -40,6 +40,7 @@ SHARED = {  # besides Tensor methods, behaviour that all programs of the process
     "Dataset.output_types": "it gives numpy.dtype objects, that of texts is dtype('<U')",
     "text transforms, called by hand": "they give str, as columns of text and what functions of `map` are given are",
     "Tensor": "`shape` and `dtype` are enough, and give zeros",
+    "load_checkpoint": "a prefix of names ends anywhere in a name",
     "Parameter.set_data": "a Tensor of another shape is taken, and converted to the Parameter's element type whatever "
     "its own is; a float is refused for a Parameter of whole numbers",
     "SequentialCell": "where a Cell is taken out, those behind it move up, and their Parameters are called after their "
