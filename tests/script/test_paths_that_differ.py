@@ -110,7 +110,10 @@ def test_a_graph_of_mindspore_2_has_paths_whose_values_differ(
     graph = ms.jit(fn)
     for _ in range(2):
         assert plain(graph(Tensor([1.0, 2.0]))) == of_12 and plain(graph(Tensor([1.0, 1.0]))) == of_11
-    assert all(f"{fn.__name__} runs operator by operator: " in line and "test_paths_that_differ.py:" in line for line in warnings)
+    assert all(
+        f"{fn.__name__} runs operator by operator: " in line and "test_paths_that_differ.py:" in line
+        for line in warnings
+    )
     assert warnings
 
 

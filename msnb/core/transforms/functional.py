@@ -128,9 +128,7 @@ def _differentiate_real_version(pure, arrays, directions):
     """Return (outputs, derivative, error code) of `pure` at `arrays`, some of which are integers: the derivative of the
     same function of real numbers, in the dtypes of the outputs. Inputs that have to stay integers are constants.
     """
-    positions, reals = integer_gradients.differentiable_inputs(
-        lambda *a: pure(*a)[0], arrays, range(len(arrays))
-    )
+    positions, reals = integer_gradients.differentiable_inputs(lambda *a: pure(*a)[0], arrays, range(len(arrays)))
     out, error = pure(*arrays)
 
     def call_variables(*picked):
