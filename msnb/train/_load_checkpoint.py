@@ -180,8 +180,9 @@ def _check_prefixes(argument, value):
 
 
 def _check_param_prefix(filter_prefix, param_name):
-    """Return whether `param_name` is one of the prefixes, or begins with one followed by "."; in MindSpore 2, whether it
-    begins with one.
+    """Return whether `param_name` is one of the prefixes, or begins with one followed by ".".
+
+    In MindSpore 2 a name that begins with a prefix is enough.
     """
     if api_generations.shared == 2:
         return param_name.startswith(tuple(filter_prefix))

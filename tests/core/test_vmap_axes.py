@@ -1,4 +1,4 @@
-"""vmap: nested axes, numbers as results, and an ensemble of Cells; jvp of integers. The values are MindSpore 2.7.1's."""
+"""vmap with nested axes, with numbers as results, and of a CellList; jvp of integers. MindSpore 2.7.1 has the values."""
 
 import numpy as np
 import pytest
