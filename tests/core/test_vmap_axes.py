@@ -1,4 +1,4 @@
-"""vmap with nested axes, with numbers as results, and of a CellList; jvp of integers. MindSpore 2.7.1 has the values."""
+"""vmap with nested axes, with numbers as results, and of a CellList; jvp of integers. Values are MindSpore 2.7.1's."""
 
 import numpy as np
 import pytest
