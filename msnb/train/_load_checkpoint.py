@@ -39,11 +39,11 @@ def load_checkpoint(
         net (Cell): Network that also gets the values, see :func:`load_param_into_net`. Default: None.
         strict_load (bool): As in :func:`load_param_into_net`. Default: False.
         filter_prefix (Union[str, list[str], tuple[str]]): Omit the Parameters whose name equals one of these prefixes,
-            or begins with one followed by ".". Default: None.
+            or begins with one followed by "."; in MindSpore 2, begins with one. Default: None.
         dec_key (bytes): Key with which the file was encrypted. Default: None, no encryption.
         dec_mode (str): "AES-GCM", "AES-CBC" or "SM4-CBC", the mode in which the file was encrypted. Default: "AES-GCM".
         specify_prefix (Union[str, list[str], tuple[str]]): Load only Parameters whose name equals one of these
-            prefixes, or begins with one followed by ".". Default: None.
+            prefixes, or begins with one followed by "."; in MindSpore 2, begins with one. Default: None.
         choice_func (Callable): Takes the name of a Parameter and returns whether it is loaded. Default: None, all are.
         crc_check (bool): Whether the checksum is checked. Default: False.
         remove_redundancy (bool): No effect: a file contains complete Parameters. Default: False.
@@ -180,7 +180,12 @@ def _check_prefixes(argument, value):
 
 
 def _check_param_prefix(filter_prefix, param_name):
-    """Return whether `param_name` is one of the prefixes, or begins with one followed by "."."""
+    """Return whether `param_name` is one of the prefixes, or begins with one followed by ".".
+
+    In MindSpore 2 a name that begins with a prefix is enough.
+    """
+    if api_generations.shared == 2:
+        return param_name.startswith(tuple(filter_prefix))
     return any(
         param_name.startswith(p) and (param_name == p or p.endswith(".") or param_name[len(p)] == ".")
         for p in filter_prefix

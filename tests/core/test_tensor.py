@@ -229,5 +229,10 @@ def test_the_mark_of_a_slice_is_stored_and_checked():
     assert parameter.sliced is False
     parameter.sliced = True
     assert parameter.sliced is True
+    assert parameter.is_init is False
+    parameter.is_init = True
+    assert parameter.is_init is True
+    with pytest.raises(TypeError, match="is_init"):
+        parameter.is_init = 1
     with pytest.raises(TypeError, match="sliced"):
         parameter.sliced = 1

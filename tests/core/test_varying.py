@@ -76,3 +76,26 @@ def test_two_sizes_and_switched_flags_are_no_news(read_warnings):
         for size in (4, 2):
             net(ones(size, 2))
     assert not read_warnings()
+
+
+@pytest.mark.parametrize(
+    "values", [(1, "a", Tensor([1.0])), ("a", Tensor([1.0]), Tensor([[1.0]])), (1, Tensor([1.0]), 2)]
+)
+def test_an_argument_of_several_kinds_gets_no_hint_and_no_error(read_warnings, values):
+    @ms.jit
+    def kind(x):
+        return isinstance(x, ms.Tensor)
+
+    assert [bool(kind(value)) for value in values] == [isinstance(value, Tensor) for value in values]
+    assert not read_warnings()
+
+
+def test_the_hint_lists_values_of_one_kind(read_warnings):
+    @ms.jit
+    def is_five(x):
+        return x == 5 if isinstance(x, int) else False
+
+    for value in (1, Tensor([1.0]), 2, "a", 3):
+        is_five(value)
+    (line,) = read_warnings()
+    assert "the Python number 'x' was 1, 2, 3." in line

@@ -11,6 +11,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn
+from msnb.core.operator import api_generations
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 recipe = runpy.run_path(str(GOLDEN / "make_optim.py"))
@@ -121,6 +122,15 @@ def test_prefixes_choose_what_is_loaded(make_net, path):
     assert set(ms.load_checkpoint(path, choice_func=lambda n: n.endswith("bias"))) == {"fc1.bias", "fc2.bias"}
     with pytest.raises(ValueError, match="filter_prefix"):
         ms.load_checkpoint(path, filter_prefix=["fc1", "fc2", "bn"])
+
+
+def test_a_prefix_ends_anywhere_in_mindspore_2(make_net, path, monkeypatch):
+    monkeypatch.setattr(api_generations, "shared", 2)
+    ms.save_checkpoint(make_net(), path)
+    everything = set(ms.load_checkpoint(path))
+    assert set(ms.load_checkpoint(path, filter_prefix="fc")) == {n for n in everything if not n.startswith("fc")}
+    assert set(ms.load_checkpoint(path, filter_prefix=["fc1.w", "b"])) == {"fc1.bias", "fc2.weight", "fc2.bias"}
+    assert set(ms.load_checkpoint(path, specify_prefix=["fc1.w", "fc2.b"])) == {"fc1.weight", "fc2.bias"}
 
 
 def test_a_prefix_that_the_checkpoint_has_in_addition_is_left_out_unless_strict(make_net):

@@ -7,6 +7,7 @@ from msnb.core.errors.converted_code import is_converted, register_converted
 from msnb.core.errors.data_dependent_shape import (
     DataDependentShape,
     ObjectReturned,
+    PathsDiffer,
     ValueNeeded,
     can_run_eagerly,
     report_eager_run,
@@ -28,6 +29,7 @@ from msnb.core.errors.source_location import format_location, label, register_na
 __all__ = [
     "DataDependentShape",
     "ObjectReturned",
+    "PathsDiffer",
     "ValueNeeded",
     "can_run_eagerly",
     "describe",

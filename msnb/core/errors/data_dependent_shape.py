@@ -1,9 +1,9 @@
 """Errors of a trace that needs values of Tensors: for the shape of a result, such as the distinct elements of a Tensor,
-or for Python code.
+for Python code, or to choose between paths whose results have different shapes or structures.
 
 A compiled program has fixed shapes and no values for Python. A function with such an operator therefore runs operator
-by operator; Cells inside it without such operators stay compiled. For Python code this holds in MindSpore 2; in r1.1 it
-is an error.
+by operator; Cells inside it without such operators stay compiled. For Python code and paths this holds in MindSpore 2;
+in r1.1 it is an error.
 """
 
 from collections.abc import Callable
@@ -74,6 +74,20 @@ class ObjectReturned(ValueNeeded):
         )
         self.fields: tuple[str] = (kind,)
         self.reason: str = f"it returns an object of {kind}. To compile it, return a tuple."
+
+
+class PathsDiffer(ValueNeeded, TypeError):
+    """Error raised in a trace whose paths give values that one compiled program cannot join, such as Tensors of two
+    shapes, or a Tensor and None.
+
+    Args:
+        text (str): The place, the two values and advice.
+    """
+
+    def __init__(self, text: str) -> None:
+        RuntimeError.__init__(self, text)
+        self.fields: tuple[str] = (text,)
+        self.reason: str = text
 
 
 def runs_eagerly(fn: _Function) -> _Function:

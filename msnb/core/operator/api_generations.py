@@ -40,6 +40,7 @@ SHARED = {  # besides Tensor methods, behaviour that all programs of the process
     "Dataset.output_types": "it gives numpy.dtype objects, that of texts is dtype('<U')",
     "text transforms, called by hand": "they give str, as columns of text and what functions of `map` are given are",
     "Tensor": "`shape` and `dtype` are enough, and give zeros",
+    "load_checkpoint": "a prefix of names ends anywhere in a name",
     "Parameter.set_data": "a Tensor of another shape is taken, and converted to the Parameter's element type whatever "
     "its own is; a float is refused for a Parameter of whole numbers",
     "SequentialCell": "where a Cell is taken out, those behind it move up, and their Parameters are called after their "
@@ -52,7 +53,8 @@ SHARED = {  # besides Tensor methods, behaviour that all programs of the process
     "repr of a Cell": "`Dense(...)` instead of `Dense<...>`",
     "Cell, called in GRAPH mode": "it takes what `construct` takes by keyword alone",
     "a graph": "a list leaves it as a list; Python code that needs values, such as `x.asnumpy()`, and a result that is "
-    "an object with Tensors make the function run operator by operator; small numpy arrays are constant inputs",
+    "an object with Tensors, and paths whose values differ in shape or structure, make the function run operator by "
+    "operator; small numpy arrays are constant inputs",
     "Dataset.batch": "`per_batch_map` without `input_columns` takes all columns; an array or a dict that it returns is "
     "the value of the batch",
     "Print": "a Tensor is printed with its shape and its element type",

@@ -35,8 +35,9 @@ def describe_arguments(
 def format_hint(title: str, history: list[dict[str, Any]]) -> str | None:
     """Return the message about a program compiled for each of these arguments; None if no argument explains it."""
     explanations = []
-    for name in history[-1]:
-        values = list(dict.fromkeys(each[name] for each in history if name in each))
+    for name, last in history[-1].items():
+        kind = _get_kind(last)  # an argument may be a Tensor in one call and a number or text in another one
+        values = list(dict.fromkeys(each[name] for each in history if name in each and _get_kind(each[name]) is kind))
         if len(values) >= HINT_AFTER:
             explanations.append(
                 _explain_varying_shapes(name, values)
@@ -49,6 +50,11 @@ def format_hint(title: str, history: list[dict[str, Any]]) -> str | None:
     return (
         f"{title} has been compiled {len(history)} times: {' and '.join(causes)}. {' '.join(dict.fromkeys(remedies))}"
     )
+
+
+def _get_kind(value):
+    """Return tuple for a shape, str for a text, float for a number."""
+    return tuple if isinstance(value, tuple) else str if isinstance(value, (str, bytes)) else float
 
 
 def _explain_varying_shapes(name, shapes):

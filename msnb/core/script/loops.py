@@ -19,7 +19,7 @@ from msnb.core.script.assertions import Raised
 from msnb.core.script.builtin_overloads import DynamicRange, boolean, dynamic, to_tensor
 from msnb.core.script.checkpointed_while import differentiable_while
 from msnb.core.script.conditionals import if_
-from msnb.core.script.merge_branches import copy_containers
+from msnb.core.script.merge_branches import copy_containers, join_error
 from msnb.core.script.undefined import Undefined
 from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import name as dtype_name
@@ -289,7 +289,7 @@ class _GraphLoop:
                 undefined[v] = leaves
                 continue
             if structure(value) != shape:
-                raise TypeError(
+                raise join_error(
                     f"{self.at}: the variable '{name}' is {describe(self.before[v])} before the loop but "
                     f"{describe(value)} after a round; its structure has to stay the same."
                 )
@@ -305,13 +305,13 @@ class _GraphLoop:
                 self.hints[(self.place, "fixed", (name, k))] = False
                 note["again"] = True
                 return []
-            raise TypeError(
+            raise join_error(
                 f"{self.at}: the variable '{name}' is {describe(start)} before the loop but "
                 f"{describe(leaf)} after a round; only Tensors and numbers can change in a loop of the "
                 f"graph."
             )
         if not isinstance(leaf, (Tensor, bool, int, float)):
-            raise TypeError(
+            raise join_error(
                 f"{self.at}: the variable '{name}' is {describe(start)} before the loop but "
                 f"{describe(leaf)} after a round; dtype and shape have to stay the same."
             )
@@ -341,7 +341,7 @@ class _GraphLoop:
             self.hints[(self.place, "dtype", (name, k))] = np.dtype(jnp.promote_types(array.dtype, expected.dtype))
             note["again"] = True
             return [expected]
-        raise TypeError(
+        raise (join_error if array.dtype == expected.dtype else TypeError)(
             f"{self.at}: the variable '{name}' is {describe(box(expected))} before the loop but {describe(box(array))} "
             f"after a round; dtype and shape have to stay the same. Use ops.cast or ops.reshape, or give it its "
             f"final {'dtype' if same_shape else 'shape'} ({dtype_name(array.dtype)} {tuple(array.shape)}) before the "

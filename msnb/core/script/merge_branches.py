@@ -9,8 +9,10 @@ import numpy as np
 
 from msnb.core.compat.jax_private import drop_weak_type, eval_jaxpr
 from msnb.core.eager import integer_gradients
+from msnb.core.errors.data_dependent_shape import PathsDiffer
 from msnb.core.errors.messages import describe
 from msnb.core.errors.messages import format_location as format_location
+from msnb.core.operator import api_generations
 from msnb.core.script.assertions import Raised
 from msnb.core.script.calls import scoped_call
 from msnb.core.script.jump_flags import FLAGS
@@ -215,8 +217,8 @@ def _plan_outputs(predicate, yes, no, names, location, guards):
             continue
         if structure(a) != structure(b):
             if any(v is MISSING for v in la + lb):
-                raise TypeError(_format_missing_return(location, la if lb[0] is MISSING else lb))
-            raise TypeError(
+                raise join_error(_format_missing_return(location, la if lb[0] is MISSING else lb))
+            raise join_error(
                 _format_branch_mismatch(
                     name,
                     location,
@@ -273,9 +275,9 @@ def _plan_leaf_merge(predicate, name, location, yes, no, i, j, u, v, outs):
         if callable(u) and callable(v):
             return (TensorChoice((v, u), predicate.astype(jnp.int32), location),)
     if u is MISSING or v is MISSING:
-        raise TypeError(_format_missing_return(location, [v if u is MISSING else u]))
+        raise join_error(_format_missing_return(location, [v if u is MISSING else u]))
     if not (_is_tensor_or_number(u) and _is_tensor_or_number(v)):
-        raise TypeError(
+        raise join_error(
             _format_branch_mismatch(
                 name,
                 location,
@@ -295,7 +297,7 @@ def _plan_leaf_merge(predicate, name, location, yes, no, i, j, u, v, outs):
     else:
         dtype = a[1] if a[1] == b[1] else None
     if a[0] != b[0] or dtype is None:
-        raise TypeError(
+        raise (TypeError if dtype is None else join_error)(
             _format_branch_mismatch(
                 name,
                 location,
@@ -342,6 +344,13 @@ def _emit_conditional(predicate, yes, no, outs):
         p._rebind_array(rest.pop(0))
     frame.adopt_hidden(names, rest)
     return results[: len(outs)]
+
+
+def join_error(text: str) -> TypeError:
+    """Return the error for paths whose values differ in shape or structure. In MindSpore 2 a graph may have such paths,
+    so there the function runs operator by operator.
+    """
+    return PathsDiffer(text) if api_generations.shared == 2 else TypeError(text)
 
 
 def _get_shape_and_dtype(branch, position, value):

@@ -121,6 +121,7 @@ class Parameter(Tensor):
         self.layerwise_parallel: bool = _check_bool("layerwise_parallel", layerwise_parallel)
         self._prefix = ""
         self._sliced = False
+        self._is_init = False
         self.is_param_ps = False
         self.init_in_server = False
         self.cache_enable = False
@@ -283,6 +284,18 @@ class Parameter(Tensor):
     @sliced.setter
     def sliced(self, value: bool) -> None:
         self._sliced = _check_bool("sliced", value)
+
+    @property
+    def is_init(self) -> bool:  # type: ignore[override]  # MindSpore's Parameter has a property, its Tensor a method
+        """True if a program has marked the Parameter as transferred to the device. Default: False.
+
+        The mark changes nothing: JAX transfers the data.
+        """
+        return self._is_init
+
+    @is_init.setter
+    def is_init(self, value: bool) -> None:
+        self._is_init = _check_bool("is_init", value)
 
     def __parameter__(self) -> None:
         """Marks the class for MindSpore's compiler; nothing to do here."""

@@ -11,9 +11,11 @@ import jax
 import jax.numpy as jnp
 
 from msnb.core import script
+from msnb.core.eager import integer_gradients
 from msnb.core.errors.messages import describe
 from msnb.core.program import program_cache
 from msnb.core.state import trace_state
+from msnb.core.support.type_promotion import is_inexact
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.core.transforms.differentiate import Gradient
@@ -108,9 +110,11 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
     def run(inputs, v):
         with _enable_forward_mode():
             pure, arrays, note = _make_pure_function(fn, tuple(inputs))
-            out, tangent, error = jax.jvp(
-                pure, arrays, [d._array.astype(a.dtype) for d, a in zip(v, arrays)], has_aux=True
-            )
+            if all(is_inexact(a.dtype) for a in arrays):
+                directions = [d._array.astype(a.dtype) for d, a in zip(v, arrays)]
+                out, tangent, error = jax.jvp(pure, arrays, directions, has_aux=True)
+            else:
+                out, tangent, error = _differentiate_real_version(pure, arrays, [d._array for d in v])
             _merge_error_code(error)
         value, change = (note["rebuild"]([box(o) for o in arrays_out]) for arrays_out in (out, tangent))
         if not has_aux:
@@ -118,6 +122,24 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
         return value[0], change[0], value[1] if len(value) == 2 else value[1:]
 
     return _run_in_graph(fn, run, "Jvp", (has_aux,), (tuple(inputs), tuple(v)))
+
+
+def _differentiate_real_version(pure, arrays, directions):
+    """Return (outputs, derivative, error code) of `pure` at `arrays`, some of which are integers: the derivative of the
+    same function of real numbers, in the dtypes of the outputs. Inputs that have to stay integers are constants.
+    """
+    positions, reals = integer_gradients.differentiable_inputs(lambda *a: pure(*a)[0], arrays, range(len(arrays)))
+    out, error = pure(*arrays)
+
+    def call_variables(*picked):
+        full = list(reals)
+        for position, value in zip(positions, picked):
+            full[position] = value
+        return pure(*full)[0]
+
+    variables = [reals[p] for p in positions]
+    _, tangent = jax.jvp(call_variables, variables, [directions[p].astype(reals[p].dtype) for p in positions])
+    return out, [integer_gradients.cast_gradient(t, o.dtype) for t, o in zip(tangent, out)], error
 
 
 def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool = False) -> tuple[Any, ...]:
@@ -204,27 +226,114 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
     """Apply `fn` along an axis of its inputs, as one batched computation.
 
     Args:
-        fn (Union[Cell, function]): A function of Tensors that returns Tensors.
-        in_axes (Union[int, tuple]): Mapped axis of each input, None for inputs that are not mapped. Default: 0.
-        out_axes (int): Axis of the outputs along which results are stacked. Default: 0.
+        fn (Union[Cell, function, CellList]): A function of Tensors that returns Tensors or numbers. The Cells of a
+            CellList, an ensemble, get one entry of the mapped axis each.
+        in_axes (Union[int, tuple, list]): Mapped axis of each input, None for inputs that are not mapped. An input
+            that is a tuple takes an axis, or a tuple of the axes of its values. Default: 0.
+        out_axes (Union[int, tuple, list]): Axis of the outputs along which results are stacked, or a tuple of axes,
+            nested as the outputs are; None for outputs that do not depend on the mapped axis. Default: 0.
 
     Returns:
         Callable with the arguments of `fn`.
+
+    Raises:
+        ValueError: If a tuple of axes does not have one entry for each value, or the mapped axis not one for each Cell.
     """
+    in_axes, out_axes = _to_nested_tuple(in_axes), _to_nested_tuple(out_axes)
+    run_all = _run_ensemble if getattr(fn, "__cell_as_list__", False) else _run_batched
 
     def mapped(*args):
-        axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
+        axes = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
         if len(axes) != len(args):
             raise ValueError(f"For 'vmap', 'in_axes' should have {len(args)} entries, but got {len(axes)}.")
 
         def run(*args):
-            pure, arrays, note = _make_pure_function(fn, tuple(args))
-            per_array = [a for a, arg in zip(axes, args) for v in flatten(arg)[0] if isinstance(v, Tensor)]
-            out, errors = jax.vmap(pure, in_axes=tuple(per_array), out_axes=(out_axes, 0))(*arrays)
-            if errors is not None:
-                _merge_error_code(errors[jnp.argmax(errors[:, 0] != 0)])
-            return note["rebuild"]([box(o) for o in out])
+            return run_all(fn, axes, out_axes, args)
 
-        return _run_in_graph(fn, run, "Vmap", (tuple(axes), out_axes), args)
+        return _run_in_graph(fn, run, "Vmap", (axes, out_axes), args)
 
     return mapped
+
+
+def _run_batched(fn, in_axes, out_axes, args):
+    """Return `fn(*args)` over the mapped axis, as one computation of JAX."""
+    choices = tuple(dict.fromkeys(_iterate_axes(out_axes)))  # JAX wants the axes before the outputs are known
+    order = []
+
+    def grouped(*args):
+        out, rebuild = _tensors_of(script.call(fn)(*args))
+        axes = _spread_axes("out_axes", out_axes, rebuild(out))
+        order[:] = axes, rebuild
+        return tuple(tensor for choice in choices for tensor, axis in zip(out, axes) if axis == choice)
+
+    pure, arrays, _ = _make_pure_function(grouped, tuple(args))
+
+    def split(*arrays):
+        results, error = pure(*arrays)
+        results = iter(results)
+        return tuple([next(results) for axis in order[0] if axis == choice] for choice in choices), error
+
+    groups, errors = jax.vmap(split, in_axes=tuple(_spread_axes("in_axes", in_axes, args)), out_axes=(choices, 0))(
+        *arrays
+    )
+    if errors is not None:
+        _merge_error_code(errors[jnp.argmax(errors[:, 0] != 0)])
+    queues = {choice: iter(group) for choice, group in zip(choices, groups)}
+    axes, rebuild = order
+    return rebuild([box(next(queues[axis])) for axis in axes])
+
+
+def _run_ensemble(cells, in_axes, out_axes, args):
+    """Return the stacked results of `cells`, each called with its entry of the mapped axis."""
+    leaves, rebuild = flatten(tuple(args))
+    axes = iter(_spread_axes("in_axes", in_axes, args))
+    pairs = [(leaf, next(axes) if isinstance(leaf, Tensor) else None) for leaf in leaves]
+    for leaf, axis in pairs:
+        if axis is not None and leaf.shape[axis] != len(cells):
+            raise ValueError(
+                f"For 'vmap' of a CellList of {len(cells)} Cells, the mapped axis should have one entry for each Cell, "
+                f"but axis {axis} of an input of shape {leaf.shape} has {leaf.shape[axis]}."
+            )
+    outputs = []
+    for i, cell in enumerate(cells):
+        entry = [
+            leaf if axis is None else box(jax.lax.index_in_dim(leaf._array, i, axis, keepdims=False))
+            for leaf, axis in pairs
+        ]
+        tensors, rebuild_output = _tensors_of(script.call(cell)(*rebuild(entry)))
+        outputs.append(tensors)
+    stacked = []
+    for axis, *tensors in zip(_spread_axes("out_axes", out_axes, rebuild_output(outputs[0])), *outputs):
+        arrays = [tensor._array for tensor in tensors]
+        stacked.append(box(arrays[0] if axis is None else jnp.stack(arrays, axis)))
+    return rebuild_output(stacked)
+
+
+def _tensors_of(out):
+    """Return (Tensors, rebuild) of the outputs of a function; numbers become Tensors."""
+    leaves, rebuild = flatten(out)
+    return [Tensor(leaf) if type(leaf) in (bool, int, float) else leaf for leaf in leaves], rebuild
+
+
+def _to_nested_tuple(axes):
+    return tuple(map(_to_nested_tuple, axes)) if isinstance(axes, (tuple, list)) else axes
+
+
+def _iterate_axes(axes):
+    if isinstance(axes, tuple):
+        for entry in axes:
+            yield from _iterate_axes(entry)
+    else:
+        yield axes
+
+
+def _spread_axes(argument, axes, value):
+    """Return one axis for each Tensor in `value`, by the nested tuple `axes`."""
+    if not isinstance(axes, tuple):
+        return [axes] * sum(isinstance(leaf, Tensor) for leaf in flatten(value)[0])
+    if not isinstance(value, (tuple, list)) or len(value) != len(axes):
+        raise ValueError(
+            f"For 'vmap', the tuple {axes} in '{argument}' should belong to a tuple or list of {len(axes)} values, but "
+            f"it belongs to {describe(value)}."
+        )
+    return [axis for entry, part in zip(axes, value) for axis in _spread_axes(argument, entry, part)]
