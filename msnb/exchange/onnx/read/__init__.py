@@ -73,8 +73,9 @@ def load_onnx(path: str | os.PathLike[str], shapes: Mapping[str, Any] | None = N
     """Load an ONNX model as a Cell, which can be shown, differentiated and trained like any other.
 
     Its Parameters are the floating-point initializers, by their names, also those in branches of `If`. Axes that the
-    model leaves open get the length of the input: each set of shapes has its own graph. Its attribute `metadata` has
-    the texts of the file by name.
+    model leaves open get the length of the input: each set of shapes has its own graph. Where shapes depend on values
+    of an input, such as the number of boxes of a detector, each call builds a graph and runs operator by operator. Its
+    attribute `metadata` has the texts of the file by name.
 
     Args:
         path (str): The file. External weights have to be in its folder or a subfolder.
