@@ -18,6 +18,8 @@ from typing import Callable, List, Tuple  # noqa: UP035 - Python 3.7 has no dict
 
 import numpy as np
 
+_WINOGRAD = 3  # MNN's hint for Winograd convolutions: 0 computes directly, whose rounding errors are smaller
+
 Loaded = Tuple[Callable[[np.ndarray], np.ndarray], str, List[str]]  # noqa: UP006 - a call, the version, the files
 
 
@@ -74,6 +76,7 @@ def _open_mnn(file, threads):
     import MNN
 
     runtime = MNN.nn.create_runtime_manager(({"backend": "CPU", "precision": "high", "numThread": threads},))
+    runtime.set_hint(_WINOGRAD, 0)
     net = MNN.nn.load_module_from_file(file, [], [], runtime_manager=runtime)
 
     def call(x):

@@ -98,6 +98,8 @@ def _select_reader(path, readers, ending=""):
     path = os.fspath(path)
     ending = ending or _get_file_ending(path)
     if ending not in readers:
+        if os.path.isfile(path):
+            weight_files.recognise(path)  # a file of another framework is an error with advice
         raise ValueError(
             f"msnb opens files whose names end in {', '.join([*READERS, *WEIGHT_READERS, _INDEX])}, but got {path!r}."
         )

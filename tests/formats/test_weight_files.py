@@ -98,6 +98,8 @@ def test_files_of_others_are_refused_with_advice(tmp_path, name):
     (tmp_path / name).write_bytes(start + bytes(40))
     with pytest.raises(BadFileError, match=message):
         msnb.load_weights(nn.Dense(3, 2), tmp_path / name)
+    with pytest.raises(BadFileError, match=message):
+        msnb.view(tmp_path / name)
 
 
 @pytest.mark.parametrize(

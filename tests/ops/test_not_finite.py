@@ -24,6 +24,7 @@ MIXING = {
     "Conv3DBackpropInput": "its first input is the weight, which meets the zeros between the strides",
     "ResizeBilinearGrad": "a gradient is a product with the matrix of the weights",
     "ROIAlign": "samples without a number are products with matrices",
+    "_RegionAlign": "samples for each pixel are products with matrices",
 }
 
 

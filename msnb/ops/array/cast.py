@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import jax.numpy as jnp
+from jax import lax
 
 from msnb import context, log
 from msnb.common import dtype as mstype
@@ -74,6 +75,28 @@ def Cast(x, type: DType):
         [ 1 -2]
     """
     return cast_array(x, np_dtype(type))
+
+
+@operator
+def _BitCast(x, *, type: DType):
+    """Return the bits of a Tensor as elements of another type of the same size.
+
+    Args:
+        type (mindspore.dtype): The element type.
+
+    Inputs:
+        - **x** (Tensor) - Of any shape and type.
+
+    Outputs:
+        Tensor of the shape of `x`.
+    """
+    target = np_dtype(type)
+    if x.dtype.itemsize != target.itemsize:
+        raise ValueError(f"For 'BitCast', elements of {x.dtype} and {target} have different sizes.")
+    bits = x.astype(jnp.uint8) if x.dtype.kind == "b" else x
+    if target.kind == "b":
+        return lax.bitcast_convert_type(bits, jnp.uint8).astype(target)
+    return lax.bitcast_convert_type(bits, target)
 
 
 def _parse_dtype(dtype):
@@ -266,5 +289,8 @@ CASES = [
     case(Cast, Values([0.0, 2.0, math.nan]), mstype.bool_),
     case(Cast, Flags(3), mstype.float32),
     refused(TypeError, Cast, F(2, 3), mstype.tensor, says="tensor"),
+    case(_BitCast, I(2, 3), type=mstype.float32).without("gradient", "bits have none"),
+    case(_BitCast, Flags(3), type=mstype.uint8),
+    refused(ValueError, _BitCast, F(3), type=mstype.float16),
     case(type_as, F(2, 3), I(2)).without("gradient", "whole numbers have none"),
 ]

@@ -12,13 +12,14 @@ from runtime import require_onnx
 from msnb import Tensor, context, log
 
 # Operators whose first test needs strings, sequences or types that msnb does not have are not listed.
-OPERATORS = """Add And ArgMax Attention AveragePool BatchNormalization Cast CausalConvWithState Clip Col2Im Concat Conv
-ConvInteger ConvTranspose CumProd CumSum DFT Einsum Expand Flatten GRU Gather GatherElements GatherND Gelu
-Gemm GridSample GroupNormalization HardSigmoid If InstanceNormalization LRN LSTM LayerNormalization
-LeakyRelu LinearAttention LogSoftmax MatMul MatMulInteger MaxPool MaxUnpool MelWeightMatrix Mod
-NonMaxSuppression OneHot Pad Pow QLinearConv QLinearMatMul QuantizeLinear RNN Range ReduceL2
-ReduceLogSumExp ReduceSum Reshape Resize RotaryEmbedding STFT ScatterElements ScatterND Shape Slice
-Softmax SpaceToDepth Split Squeeze SwiGLU TensorScatter Tile TopK Transpose Trilu Unique Unsqueeze Where""".split()
+OPERATORS = """Add And ArgMax Attention AveragePool BatchNormalization BitCast Cast CausalConvWithState Clip Col2Im
+Concat Conv ConvInteger ConvTranspose CumProd CumSum DFT DeformConv Einsum Expand Flatten GRU Gather
+GatherElements GatherND Gelu Gemm GridSample GroupNormalization HardSigmoid If InstanceNormalization LRN
+LSTM LayerNormalization LeakyRelu LinearAttention LogSoftmax MatMul MatMulInteger MaxPool MaxUnpool
+MelWeightMatrix Mod NonMaxSuppression OneHot Pad Pow QLinearConv QLinearMatMul QuantizeLinear RNN Range
+ReduceL2 ReduceLogSumExp ReduceSum Reshape Resize RoiAlign RotaryEmbedding STFT ScatterElements
+ScatterND Shape Slice Softmax SpaceToDepth Split Squeeze SwiGLU TensorScatter Tile TopK Transpose Trilu
+Unique Unsqueeze Where""".split()
 
 
 @pytest.fixture(autouse=True)

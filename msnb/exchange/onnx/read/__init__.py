@@ -24,6 +24,7 @@ from . import (  # noqa: F401 - importing them registers their handlers
     quantised,
     recurrent,
     reductions,
+    regions,
     resizing,
     sampling,
     spectra,
@@ -34,7 +35,7 @@ from .cell import OnnxCell
 from .reader import Reader, Stop
 from .shared import Shared
 from .subgraph_weights import lift_weights
-from .values import HANDLERS, InconsistentModel, NeedsValue, Ref, UnsupportedOperator, type_of
+from .values import HANDLERS, InconsistentModel, NeedsValue, Ref, UnsupportedOperator, numpy_type, type_of
 
 __all__ = [
     "HANDLERS",
@@ -72,8 +73,9 @@ def load_onnx(path: str | os.PathLike[str], shapes: Mapping[str, Any] | None = N
     """Load an ONNX model as a Cell, which can be shown, differentiated and trained like any other.
 
     Its Parameters are the floating-point initializers, by their names, also those in branches of `If`. Axes that the
-    model leaves open get the length of the input: each set of shapes has its own graph. Its attribute `metadata` has
-    the texts of the file by name.
+    model leaves open get the length of the input: each set of shapes has its own graph. Where shapes depend on values
+    of an input, such as the number of boxes of a detector, each call builds a graph and runs operator by operator. Its
+    attribute `metadata` has the texts of the file by name.
 
     Args:
         path (str): The file. External weights have to be in its folder or a subfolder.
@@ -93,7 +95,7 @@ def load_onnx(path: str | os.PathLike[str], shapes: Mapping[str, Any] | None = N
 
 def look(path: str | os.PathLike[str]) -> FuncGraph:
     """Return the graph of an ONNX model for inspection; see `load_onnx`."""
-    return _build_graph_by_trial_lengths(onnx.load(path), os.path.dirname(os.path.abspath(path)), None)
+    return _build_graph_by_trial_lengths(onnx.load(path), os.path.dirname(os.path.abspath(path)), None)[0]
 
 
 def cell_of(model: dict[str, Any], folder: Any = None, shapes: Mapping[str, Any] | None = None) -> OnnxCell:
@@ -103,39 +105,55 @@ def cell_of(model: dict[str, Any], folder: Any = None, shapes: Mapping[str, Any]
         return graph_of(model, folder, kinds, samples, needs_all_branches=False)
 
     metadata = {pair.get("key", ""): pair.get("value", "") for pair in model.get("metadata_props", ())}
-    return OnnxCell(_build_graph_by_trial_lengths(model, folder, shapes), build, input_types(model, {}, 1), metadata)
+    graph, shape_inputs = _build_graph_by_trial_lengths(model, folder, shapes)
+    return OnnxCell(graph, build, input_types(model, {}, 1), metadata, shape_inputs)
 
 
 def _build_graph_by_trial_lengths(model, folder, shapes):
-    """Return the graph for the given shapes. Axes without a length get the shortest one with which the model can be
-    read.
+    """Return the graph for the given shapes, and the names of inputs whose values decide on shapes.
+
+    Axes without a length get the shortest one with which the model can be read. Such inputs get random numbers in
+    [0, 1), or the same length.
     """
     shapes = dict(shapes or {})
     input_names = input_types(model, shapes, 1)
     for name in shapes:
         if name not in input_names:
             raise ValueError(f"The model has no input '{name}'; it takes {', '.join(input_names) or 'none'}.")
-    error, has_open_axes = None, _has_open_axes(model, shapes)
-    lengths = _TRIAL_LENGTHS if has_open_axes else (1,)
-    for length, needs_all_branches in [(n, True) for n in lengths] + [(n, False) for n in lengths]:
+    error, has_open_axes, samples = None, _has_open_axes(model, shapes), {}
+    for length, needs_all_branches in [(n, every) for every in (True, False) for n in _TRIAL_LENGTHS]:
+        if length != _TRIAL_LENGTHS[0] and not (has_open_axes or samples):
+            continue
         kinds = input_types(model, shapes, length)
+        samples.clear()
         try:
-            return graph_of(model, folder, kinds, needs_all_branches=needs_all_branches)
-        except (NotImplementedError, NeedsValue) as raised:
-            if isinstance(raised, NeedsValue):
-                raise UnsupportedOperator(
-                    f"The input '{raised.name}' of the model decides on shapes; make it an initializer of the model."
-                ) from None
-            raise
+            return _build_graph_with_samples(model, folder, kinds, samples, length, needs_all_branches), set(samples)
         except (ValueError, TypeError, IndexError, ZeroDivisionError) as raised:
             error = error or raised
+    if samples:
+        raise UnsupportedOperator(
+            f"The input '{next(iter(samples))}' of the model decides on shapes; make it an initializer of the model. "
+            f"With trial values: {error}"
+        )
     if not has_open_axes:
         raise error
     example = {name: kind.shape for name, kind in input_types(model, shapes, 64).items()}
     raise InconsistentModel(
-        f"The model leaves axes open, and cannot be read with the lengths {', '.join(map(str, lengths))}; pass the "
-        f"shapes of your inputs: load_onnx(path, shapes={example}). With length {lengths[0]}: {error}"
+        f"The model leaves axes open, and cannot be read with the lengths {', '.join(map(str, _TRIAL_LENGTHS))}; pass "
+        f"the shapes of your inputs: load_onnx(path, shapes={example}). With length {_TRIAL_LENGTHS[0]}: {error}"
     ) from error
+
+
+def _build_graph_with_samples(model, folder, kinds, samples, length, needs_all_branches):
+    """Return the graph for inputs of these types. Inputs whose values decide on shapes get a value in `samples`."""
+    while True:
+        try:
+            return graph_of(model, folder, kinds, samples, needs_all_branches)
+        except NeedsValue as error:
+            shape, dtype = kinds[error.name].shape, numpy_type(kinds[error.name].dtype)
+            is_float = "float" in dtype.name
+            value = np.random.default_rng(0).random(shape) if is_float else np.full(shape, length)
+            samples[error.name] = value.astype(dtype)
 
 
 def _has_open_axes(model, shapes):

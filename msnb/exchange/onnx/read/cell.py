@@ -1,17 +1,21 @@
 """`OnnxCell`: a GraphCell of an ONNX model, with a graph for each set of input shapes."""
 
-from collections.abc import Callable, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from msnb.core.compat.jax_private import is_tracer
+from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.tensor.tensor import Tensor
 from msnb.ir.anf import FuncGraph, TensorType
 from msnb.nn.graph_cell import GraphCell
 
 from .values import NeedsValue, type_of
+
+_MAX_REMEMBERED = 64  # elements of an input whose value selects a graph; for larger inputs each call builds a graph
 
 Build = Callable[[Mapping[str, TensorType], Mapping[str, np.ndarray]], FuncGraph]
 
@@ -24,6 +28,7 @@ class OnnxCell(GraphCell):
         build (Callable): Builds the graph for inputs of other types, and for values of inputs that shapes depend on.
         kinds (dict): {name: TensorType} of the model's inputs.
         metadata (dict): Texts in the file by name, such as its labels. Default: {}.
+        shape_inputs (Iterable): Names of inputs whose values decide on shapes. Default: ().
 
     Attributes:
         metadata (dict): Texts in the file by name.
@@ -44,13 +49,14 @@ class OnnxCell(GraphCell):
         build: Build,
         kinds: Mapping[str, TensorType],
         metadata: Mapping[str, str] = MappingProxyType({}),
+        shape_inputs: Iterable[str] = (),
     ) -> None:
         super().__init__(graph)
         self.metadata = dict(metadata)
         self._build = build
         self._kinds = dict(kinds)
-        self._graphs = {self._get_input_types_key(graph): graph}
-        self._shape_inputs = set()
+        self._shape_inputs = set(shape_inputs)
+        self._graphs = {} if self._shape_inputs else {self._get_input_types_key(graph): graph}
 
     def construct(self, *inputs: Any) -> Any:
         self._select_graph(inputs)
@@ -75,9 +81,10 @@ class OnnxCell(GraphCell):
             key = (tuple(kinds.values()), values)
             try:
                 if self._shape_inputs <= samples.keys():
-                    if key not in self._graphs:
-                        self._graphs[key] = self._build(kinds, samples)
-                    self.graph = self._graphs[key]
+                    known = ChainMap(samples, _Values(self._params)) if samples else samples
+                    self.graph = self._graphs.get(key) or self._build(kinds, known)
+                    if all(samples[name].size <= _MAX_REMEMBERED for name in self._shape_inputs):
+                        self._graphs[key] = self.graph
                     return
             except NeedsValue as error:
                 self._shape_inputs.add(error.name)
@@ -91,8 +98,26 @@ class OnnxCell(GraphCell):
 
 def _get_concrete_value(name, x):
     if is_tracer(x._array):
-        raise ValueError(
-            f"The input '{name}' of the model decides on shapes, which a compiled program has to know; run the network "
-            "in PYNATIVE mode, or make the input an initializer of the model."
+        raise DataDependentShape(
+            "load_onnx", "the shape of a value of the model", f"make its input '{name}' an initializer of the model"
         )
     return np.asarray(x._array) if isinstance(x, Tensor) else np.asarray(x)
+
+
+class _Values(Mapping[str, np.ndarray]):
+    """The values of Parameters by name, outside a trace."""
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self._parameters = parameters
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        parameter = self._parameters[name]
+        if is_tracer(parameter._array):
+            raise KeyError(name)
+        return parameter.asnumpy()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)
+
+    def __len__(self) -> int:
+        return len(self._parameters)

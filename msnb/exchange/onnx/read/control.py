@@ -19,7 +19,7 @@ def _read_if(r, node):
     branches = _read_branches(r, graphs)
     types = [ref.node.types[ref.slot] for ref in branches[1][1]]
     if types != [ref.node.types[ref.slot] for ref in branches[0][1]]:
-        raise UnsupportedOperator("its branches give results of different shapes or types")
+        return r.inline(graphs[bool(np.all(r.static(test)))], [])
     captured = [pair for reader, _ in branches for pair in reader.captured]
     graphs, first_feed = [], 1
     for title, (reader, outputs) in zip(("false", "true"), branches, strict=True):

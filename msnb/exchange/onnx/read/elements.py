@@ -4,7 +4,7 @@ import numpy as np
 
 from msnb.formats import onnx
 
-from .reader import Reader
+from .reader import Reader, get_mindspore_type
 from .values import Node, Ref, UnsupportedOperator, handles
 
 
@@ -60,12 +60,33 @@ def _read_identity(r, node):
     return node.inputs[0]
 
 
+@handles("BitCast")
+def _read_bit_cast(r, node):
+    return r("BitCast", node.inputs[0], type=get_mindspore_type(onnx.DTYPES[node.attr("to")]))
+
+
+@handles("OptionalHasElement")
+def _read_optional_has_element(r, node):
+    return r.const(np.bool_(node.input(0) is not None))
+
+
+@handles("OptionalGetElement")
+def _read_optional_get_element(r, node):
+    if node.input(0) is None:
+        raise UnsupportedOperator("its input is omitted")
+    return node.inputs[0]
+
+
 @handles("Dropout")
 def _read_dropout(r, node):
     """Return the input, as in evaluation, and a mask of ones."""
     x = node.inputs[0]
     training = node.input(2)
-    if training is not None and np.any(r.static(training)):
+    if (
+        training is not None
+        and np.any(r.static(training))
+        and (node.input(1) is None or np.any(r.static(node.input(1))))
+    ):
         raise UnsupportedOperator("it draws at random, in training")
     return x, r.filled(x.shape, True, bool)
 

@@ -120,19 +120,32 @@ class Reader:
                 return self.model.weights[node.name]
             if self.parent is None:
                 raise NeedsValue(node.name)
+            for outer, parameter in self.captured:
+                if parameter is node:
+                    return self.parent.static(outer)
         if isinstance(node, CNode):
-            return self._evaluate_static_node(x)
+            return self._evaluate_static_node(node)[x.slot]
         raise UnsupportedOperator("its shape depends on values that are only known when it runs")
 
-    def _evaluate_static_node(self, x):
-        """Compute the node of a value whose inputs are static."""
-        node = x.node
-        inputs = [self.static(Ref(source, slot)) for source, slot in node.uses]
-        op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}")
-        if op is None:
-            raise UnsupportedOperator("its shape depends on values that are only known when it runs")
-        out = _compute(op, node.attrs, node.layout, inputs)
-        return (out if isinstance(out, tuple) else (out,))[x.slot].asnumpy()
+    def _evaluate_static_node(self, node):
+        """Return the results of a node whose inputs are static. Each node is computed once."""
+        results, stack = self.model.static_results, [node]
+        while stack:  # not a recursion: a network may have thousands of nodes in a row
+            top = stack[-1]
+            sources = [s for s in top.inputs if isinstance(s, CNode) and s not in results] if top not in results else []
+            if sources:
+                stack.extend(sources)
+                continue
+            stack.pop()
+            if top in results:
+                continue
+            op = REGISTRY.get(top.op) or REGISTRY.get(f"_{top.op}")
+            if op is None:
+                raise UnsupportedOperator("its shape depends on values that are only known when it runs")
+            inputs = [results[s][n] if isinstance(s, CNode) else self.static(Ref(s, n)) for s, n in top.uses]
+            out = _compute(op, top.attrs, top.layout, inputs)
+            results[top] = tuple(value.asnumpy() for value in (out if isinstance(out, tuple) else (out,)))
+        return results[node]
 
     def ints(self, x: Ref | None) -> tuple[int, ...]:
         """Return the integers of a static value."""
@@ -213,7 +226,7 @@ class Reader:
         dtype = np.dtype(dtype)
         if x.dtype == dtype:
             return x
-        return self("Cast", x, _get_mindspore_type(dtype))
+        return self("Cast", x, get_mindspore_type(dtype))
 
     def reshape(self, x: Ref, shape: Iterable[int]) -> Ref:
         """Reshape a value."""
@@ -357,7 +370,8 @@ def _resolve_attribute_references(node, values):
     return {**node, "attribute": bound}
 
 
-def _get_mindspore_type(dtype):
+def get_mindspore_type(dtype: np.dtype) -> mstype.Type:
+    """Return MindSpore's element type for that of an array."""
     return mstype.pytype_to_dtype(dtype) if dtype.name == "bool" else getattr(mstype, dtype.name)
 
 

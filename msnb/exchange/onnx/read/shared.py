@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from msnb.formats import onnx
+from msnb.ir.anf import CNode
 
 from .values import UnsupportedOperator
 
@@ -46,6 +47,7 @@ class Shared:
         missing (dict): (operator, reason) -> name of the first node that cannot be read.
         needs_all_branches (bool): False if a branch that cannot be read gives NaN.
         unread (set): Names of values that such branches use.
+        static_results (dict): Node -> its results as arrays, of nodes on which shapes depend.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Shared:
         self.samples: Mapping[str, np.ndarray] = samples or {}
         self.used: set[str] = set()
         self.unread: set[str] = set()
+        self.static_results: dict[CNode, tuple[np.ndarray, ...]] = {}
         self.missing: dict[tuple[str, str], str] = {}
         self.version: int = 1
         self._element_count = self._round_count = self._call_count = self._depth = 0

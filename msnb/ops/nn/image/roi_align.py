@@ -1,10 +1,13 @@
 """RoIAlign: features of image regions in a grid of fixed size."""
 
+import functools
+import math
+
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.common.kinds import Kind, OneOf, PositiveInt, Shape, StrictFloat, kind_of
+from msnb.common.kinds import Bool, Each, Kind, NonNegInt, OneOf, PositiveInt, Shape, StrictFloat, kind_of
 from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
@@ -105,21 +108,22 @@ def _compute_sample_neighbours(start, size, cells, samples, length):
     return first, second, where - low, inside
 
 
-def _compute_pixel_weights(start, size, cells, length):
+def _compute_pixel_weights(start, size, cells, length, is_rounded_up=False):
     """Return the weight of each pixel along one axis in each cell, (n, cells, length), for one sample per pixel.
 
-    Samples are at least one pixel apart, so at most `length + 2` of them are inside. The index of the first one is
-    computed, and the others follow it.
+    The number of samples is rounded down to at least 1, or up. Samples are at least one pixel apart, so at most
+    `length + 2` of them are inside; they are at least half a pixel apart if their number is rounded up. The index of
+    the first one is computed, and the others follow it.
     """
     step = size[:, None, None] / cells
-    many = jnp.maximum(jnp.floor(step), 1)
-    apart = step / many
+    many = jnp.ceil(step) if is_rounded_up else jnp.maximum(jnp.floor(step), 1)
+    apart = step / jnp.maximum(many, 1)
     begin = start[:, None, None] + step * jnp.arange(cells)[:, None]
     first = jnp.clip(jnp.ceil((-1.0 - begin) / jnp.maximum(apart, 1e-6) - 0.5), 0, many)
-    sample = first + jnp.arange(length + 3)
+    sample = first + jnp.arange(2 * length + 5 if is_rounded_up else length + 3)
     where = begin + (sample + 0.5) * apart
     counts = (sample < many) & (where >= -1.0) & (where <= length)
-    weight = jnp.where(counts, 1 / many, 0)
+    weight = jnp.where(counts, 1 / jnp.maximum(many, 1), 0)
     where = jnp.clip(where, 0, length - 1)
     low = jnp.floor(where)
     above = weight * (where - low)
@@ -156,7 +160,55 @@ def ROIAlignGrad(
     )
 
 
+@operator
+def _RegionAlign(features, starts, sizes, images, *, pooled_size: Each(PositiveInt, 2), samples: NonNegInt, mean: Bool):
+    """Mean or maximum of bilinear samples in each cell of a grid over each region, as ONNX's RoiAlign has it.
+
+    Args:
+        pooled_size (tuple[int]): rows and columns of the grid.
+        samples (int): samples per cell in each direction. 0 takes one for each full or partial pixel of the cell.
+        mean (bool): True takes the mean. False takes the largest product of a pixel and its weight; `samples` must not
+            be 0 then.
+
+    Inputs:
+        - **features** (Tensor) - (N, C, H, W).
+        - **starts** (Tensor) - (n, 2): y and x of the first corner, in pixels of the features.
+        - **sizes** (Tensor) - (n, 2): height and width.
+        - **images** (Tensor) - (n,), the index of the image.
+
+    Outputs:
+        Tensor, (n, C, *pooled_size), type of `features`.
+    """
+    wide = features.astype(jnp.promote_types(features.dtype, jnp.float32))
+    starts, sizes = (lax.stop_gradient(v).astype(jnp.float32) for v in (starts, sizes))
+    axes = list(zip(starts.T, sizes.T, pooled_size, features.shape[2:], strict=True))
+    if samples == 0:
+        rows, columns = (_compute_pixel_weights(*axis, is_rounded_up=True).astype(wide.dtype) for axis in axes)
+        means = lambda region: jnp.einsum("iy,cyx,jx->cij", region[1], wide[region[0]], region[2])  # noqa: E731
+        return lax.map(means, (images, rows, columns)).astype(features.dtype)
+
+    def one(region):
+        index, (y0, y1, dy, inside_y), (x0, x1, dx, inside_x) = region
+        inside = inside_y[:, None] & inside_x[None, :]
+        products = []
+        for y, high in ((y0, False), (y1, True)):
+            for x, right in ((x0, False), (x1, True)):
+                weight = (dy if high else 1 - dy)[:, None] * (dx if right else 1 - dx)[None, :]
+                weight = jnp.where(inside, weight, 0).astype(wide.dtype)
+                products.append(wide[index, :, y[:, None], x[None, :]] * weight[..., None])
+        value = sum(products) if mean else functools.reduce(jnp.maximum, products)
+        value = value.reshape(pooled_size[0], samples, pooled_size[1], samples, -1)
+        return (value.mean((1, 3)) if mean else value.max((1, 3))).transpose(2, 0, 1)
+
+    ys, xs = (_compute_sample_neighbours(start, size, cells, samples, length) for start, size, cells, length in axes)
+    together = max(_AT_ONCE // (features.shape[1] * math.prod(pooled_size) * samples**2), 1)
+    if starts.shape[0] <= together:
+        return jax.vmap(one)((images, ys, xs)).astype(features.dtype)
+    return lax.map(one, (images, ys, xs), batch_size=together).astype(features.dtype)
+
+
 _ROIS = Values([[0.0, 1.0, 2.0, 9.0, 10.0], [1.0, -3.0, 0.0, 14.0, 5.0]])
+_REGIONS = (Values([[0.3, 1.2], [-1.5, 2.0]]), Values([[3.1, 4.7], [6.0, 0.4]]), Values([1, 0]))
 
 CASES = [
     case(ROIAlign, F(2, 3, 6, 7), _ROIS, pooled_height=2, pooled_width=3, spatial_scale=0.5, sample_num=-1).wrt(0),
@@ -164,5 +216,8 @@ CASES = [
     case(
         ROIAlignGrad, F(2, 3, 2, 2), _ROIS, xdiff_shape=(2, 3, 6, 7), pooled_height=2, pooled_width=2, spatial_scale=0.5
     ).wrt(0),
+    case(_RegionAlign, F(2, 3, 6, 7), *_REGIONS, pooled_size=(2, 3), samples=0, mean=True).wrt(0),
+    case(_RegionAlign, F(2, 3, 6, 7), *_REGIONS, pooled_size=(2, 3), samples=2, mean=True).wrt(0),
+    case(_RegionAlign, F(2, 3, 6, 7), *_REGIONS, pooled_size=(2, 3), samples=2, mean=False).wrt(0),
     refused(ValueError, ROIAlign, pooled_height=2, pooled_width=2, spatial_scale=1.0, roi_end_mode=2),
 ]
