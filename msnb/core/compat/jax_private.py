@@ -281,6 +281,20 @@ def current_trace():
     return None if _trace_context is None else _trace_context.trace
 
 
+def enclosing_traces():
+    """Return JAX's current trace and the traces around it, innermost first."""
+    traces, trace = [], current_trace()
+    while trace is not None:
+        traces.append(trace)
+        trace = getattr(trace, "parent_trace", None)
+    return traces
+
+
+def is_known_in(array, traces):
+    """Return True for an array that is not traced, or is traced by one of `traces`."""
+    return not is_tracer(array) or any(array._trace is trace for trace in traces)
+
+
 def run_in_trace_of(value, fn):
     """Return ``fn(value)``, traced as part of the trace of `value`, also inside a nested trace."""
     if _trace_context is None or not is_tracer(value):

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.compat.jax_private import drop_weak_type
+from msnb.core.compat.jax_private import drop_weak_type, enclosing_traces
 from msnb.core.eager import integer_gradients
 from msnb.core.errors.messages import describe
 from msnb.core.errors.messages import format_location as format_location
@@ -19,7 +19,7 @@ from msnb.core.script.assertions import Raised
 from msnb.core.script.builtin_overloads import DynamicRange, boolean, dynamic, to_tensor
 from msnb.core.script.checkpointed_while import differentiable_while
 from msnb.core.script.conditionals import if_
-from msnb.core.script.merge_branches import copy_containers, join_error
+from msnb.core.script.merge_branches import check_written_type, copy_containers, join_error, list_tensors_written_in
 from msnb.core.script.undefined import Undefined
 from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import name as dtype_name
@@ -143,6 +143,8 @@ class _GraphLoop:
         self.outer = _thread.frame
         self.hints = self.outer.trace.state_of(_LoopHints)
         self.before = read()
+        self.traces = enclosing_traces()
+        self.tensors: list[Tensor] = []  # Tensors from outside that the body writes in place
         self.at = format_location(*location)
 
     def run(self):
@@ -169,7 +171,8 @@ class _GraphLoop:
 
     def _collect_carry(self):
         """Collect the values that the loop carries: the variables that are Tensors or numbers, the Parameters, the
-        state that Cells hide, and float arrays that carry the gradients of integer variables.
+        Tensors written in place, the state that Cells hide, and float arrays that carry the gradients of integer
+        variables.
         """
         self.carried_positions, self.init = [], []  # (variable, leaf)
         self.filled = list(self.before)
@@ -186,7 +189,7 @@ class _GraphLoop:
                     self.carried_positions.append((v, k))
                     self.init.append(self._to_carried_array(leaf, self._get_hint("dtype", (name, k))))
         self.params = list(self._get_hint("params", None) or ())
-        self.init += [drop_weak_type(p._array) for p in self.params]
+        self.init += [drop_weak_type(p._array) for p in (*self.params, *self.tensors)]
         self.hidden = self._get_hint("hidden", None) or ()
         self.init += self.outer.hidden_arrays(self.hidden)
         leaves = [self.variable_parts[v][0][k] for v, k in self.carried_positions]
@@ -222,12 +225,21 @@ class _GraphLoop:
         for (v, k), array in zip(self.carried_positions, carry):
             boxes[v][k] = box(array)
         self.write(copy_containers(tuple(rebuild(b) for b, (_, rebuild, _) in zip(boxes, self.variable_parts))))
-        rest = list(carry[len(self.carried_positions) :])
+        rest = self._list_carried_boxes(carry)
         frame = trace_state.TraceFrame(self.params, rest[: len(self.params)], self.outer)
         frame.branch = True
-        frame.adopt_hidden(self.hidden, rest[len(self.params) :])
+        frame.adopt_hidden(self.hidden, rest[len(self.params) + len(self.tensors) :])
         self._attach_integer_gradient_carriers(carry)
         return frame
+
+    def _list_carried_boxes(self, carry):
+        """Return the arrays after those of the variables: Parameters, Tensors written in place, hidden state."""
+        return list(carry[len(self.carried_positions) :])
+
+    def _load_written_tensors(self, carry):
+        """Assign the carried arrays to the Tensors that the body writes in place, until the end of the frame."""
+        for tensor, array in zip(self.tensors, self._list_carried_boxes(carry)[len(self.params) :]):
+            tensor._rebind_array(array)
 
     def _attach_integer_gradient_carriers(self, carry):
         for position, carrier in zip(self.carriers, carry[len(carry) - len(self.carriers) :]):
@@ -240,12 +252,14 @@ class _GraphLoop:
 
         def step(*carry):
             with self._load_carry(carry) as frame:
+                self._load_written_tensors(carry)
                 try:
                     self.body()
                 except Raised:
                     note["raised"] = True
                 after = self.read() if "raised" not in note else None
                 note["written"] = {id(p): p for p, _ in frame.writes()}
+                note["tensors"] = list_tensors_written_in(frame, self.traces)
                 note["hidden"] = frame.hidden_names()
                 if "raised" in note:
                     outs = list(carry[: len(self.carried_positions)])
@@ -255,8 +269,11 @@ class _GraphLoop:
                     return []
                 outs += [
                     drop_weak_type(p._array.astype(i.dtype))
-                    for p, i in zip(self.params, self.init[len(self.carried_positions) :])
+                    for p, i in zip(self.params, self._list_carried_boxes(self.init))
                 ]
+                for tensor, before in zip(self.tensors, self._list_carried_boxes(self.init)[len(self.params) :]):
+                    check_written_type(before, tensor._array)
+                    outs.append(drop_weak_type(tensor._array))
                 return outs + frame.hidden_arrays(self.hidden) + self._get_gradient_carriers(outs)
 
         jaxpr = jax.make_jaxpr(step)(*self.init)
@@ -265,6 +282,10 @@ class _GraphLoop:
         if set(note["written"]) - carried_ids:
             params = self.params + [p for i, p in note["written"].items() if i not in carried_ids]
             self.hints[(self.place, "params", None)] = tuple(params)
+            must_retrace = True
+        new_tensors = [t for t in note["tensors"] if not any(t is known for known in self.tensors)]
+        if new_tensors:
+            self.tensors += new_tensors
             must_retrace = True
         if set(note["hidden"]) - set(self.hidden):
             self.hints[(self.place, "hidden", None)] = tuple(sorted({*note["hidden"], *self.hidden}))
@@ -351,6 +372,7 @@ class _GraphLoop:
     def _trace_condition(self):
         def check(*carry):
             with self._load_carry(carry) as frame:
+                self._load_written_tensors(carry)
                 condition = self.test()
                 going = boolean(to_tensor(condition), self.place)
                 if frame.has_error():  # the loop ends at a `raise`
@@ -375,8 +397,8 @@ class _GraphLoop:
                 )
         self.write(tuple(values))
         self._attach_integer_gradient_carriers(results)
-        rest = results[len(self.carried_positions) :]
-        for p in self.params:
+        rest = self._list_carried_boxes(results)
+        for p in (*self.params, *self.tensors):
             p._rebind_array(rest.pop(0))
         self.outer.adopt_hidden(self.hidden, rest)
 

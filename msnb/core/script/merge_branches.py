@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.compat.jax_private import drop_weak_type, eval_jaxpr
+from msnb.core.compat.jax_private import drop_weak_type, enclosing_traces, eval_jaxpr, is_known_in
 from msnb.core.eager import integer_gradients
 from msnb.core.errors.data_dependent_shape import PathsDiffer
 from msnb.core.errors.messages import describe
@@ -59,15 +59,26 @@ def copy_containers(values: Any) -> Any:
     return rebuild(leaves)
 
 
+def list_tensors_written_in(frame: trace_state.TraceFrame, traces: Sequence[Any]) -> list[Tensor]:
+    """Return the Tensors that operators have written in place in a branch or loop and that exist outside of it.
+
+    Args:
+        frame (TraceFrame): The frame of the branch or loop.
+        traces (Sequence): JAX's traces around it. A Tensor of another trace was created in the branch or loop.
+    """
+    return [tensor for tensor, before in frame.rebound_tensors() if is_known_in(before, traces)]
+
+
 class Branch:
     """One branch of a conditional, traced once.
 
     Args:
-        run (Callable): Returns the values of the variables after the branch. Writes of Parameters are recorded.
+        run (Callable): Returns the values of the variables after the branch. Writes of Parameters, and of Tensors in
+            place, are recorded.
     """
 
     def __init__(self, run: Callable[..., Any]) -> None:
-        outer = _thread.frame
+        outer, traces = _thread.frame, enclosing_traces()
         self.raised = False
         self.leaves: list[Any] = []
         self.rebuild: Any = None
@@ -81,7 +92,7 @@ class Branch:
                 except Raised:
                     self.raised = True
                 arrays = [leaf._array for leaf in self.leaves if isinstance(leaf, Tensor)]
-                writes = frame.writes()
+                writes = frame.writes() + [(t, t._array) for t in list_tensors_written_in(frame, traces)]
                 self.hidden = frame.hidden_names()
                 hidden = frame.hidden_arrays(self.hidden)
                 carriers = [
@@ -97,6 +108,7 @@ class Branch:
         self.output_of: dict[int, int] = {leaf: i for i, leaf in enumerate(tensor_positions)}
         self.avals: dict[int, Any] = {leaf: avals[i] for i, leaf in enumerate(tensor_positions)}
         self.count: int = len(tensor_positions)
+        self.avals_of_boxes: dict[int, Any] = {id(p): aval for p, aval in zip(self.boxes, avals[self.count :])}
 
     def variables(self) -> list[Any]:
         """Return per variable (leaf positions, structure)."""
@@ -104,7 +116,7 @@ class Branch:
         return [(flatten(p)[0], structure(p)) for p in parts]
 
     def replay(self) -> Any:
-        """Evaluate the branch; return (arrays by leaf position, arrays by id of Parameter, hidden state by name)."""
+        """Evaluate the branch; return (arrays by leaf position, arrays by id of a written Tensor, hidden state by name)."""
         outs = eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts)
         tensors, rest = outs[: self.count], outs[self.count :]
         values: dict[Any, Any] = {leaf: tensors[i] for leaf, i in self.output_of.items()}
@@ -328,6 +340,9 @@ def _emit_conditional(predicate, yes, no, outs):
     if not outs and not boxes and not names and not yes.jaxpr.effects and not no.jaxpr.effects:
         return []  # both branches have equal results and no effects
     start = frame.hidden_arrays(names)
+    for branch in (yes, no):
+        for box_id, aval in branch.avals_of_boxes.items():
+            check_written_type(boxes[box_id]._array, aval)
 
     def side(branch, which):
         def run():
@@ -344,6 +359,20 @@ def _emit_conditional(predicate, yes, no, outs):
         p._rebind_array(rest.pop(0))
     frame.adopt_hidden(names, rest)
     return results[: len(outs)]
+
+
+def check_written_type(before: Any, after: Any) -> None:
+    """Raise an error if a branch or loop has written an array of another dtype or shape into a Tensor.
+
+    Args:
+        before (jax.Array): The array of the Tensor before the branch or loop.
+        after (Union[jax.Array, ShapedArray]): The array that was written.
+    """
+    if (before.shape, before.dtype) != (after.shape, after.dtype):
+        raise join_error(
+            f"A branch or loop of the graph writes {_describe_type((after.shape, after.dtype))} into "
+            f"{_describe_type((before.shape, before.dtype))}; dtype and shape have to stay the same."
+        )
 
 
 def join_error(text: str) -> TypeError:

@@ -161,6 +161,11 @@ class TraceFrame:
         """Return True if plain Tensors were rebound here."""
         return bool(self._tensors)
 
+    def rebound_tensors(self) -> list[tuple[Any, Any]]:
+        """Return [(plain Tensor, its array before)] of the Tensors that were rebound here, in the order of first
+        rebinding."""
+        return list(self._tensors.values())
+
     def writes(self) -> list[tuple[Any, Any]]:
         """Return [(Parameter, new array)] of the written Parameters, in the order of first writing."""
         return [(p, self.values[i]) for i, p in self.written.items()]
