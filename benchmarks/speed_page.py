@@ -114,6 +114,7 @@ the same random data in each framework. `--check` of the script shows that the f
 
 - Each round starts a fresh process for each framework, in turns, with an empty compilation cache. Figures are medians
   over rounds.
+- On Linux all processes start with the setting of huge pages that `msnb run` uses ([FAQ](faq.md)).
 - A step is forward pass, backward pass and update, and ends when its loss is read. "predict" is a forward pass.
 - A warm step of msnb in GRAPH mode is one of the full executable, which takes over from the quick one after 11 to 64
   steps ([FAQ](faq.md)). The steps before take longer.

@@ -12,6 +12,8 @@ runs steps for two seconds. The figures of a round are the seconds of the first 
 CPU time of a step, and the peak memory of the process. The table shows medians over rounds, and ratios of msnb to
 MindSpore and to the best of all others. CPU time counts both cores, and is fairer than wall time on a busy machine.
 
+On Linux all processes start with the setting of huge pages that `msnb run` uses.
+
 On a GPU wall time is the figure, and --batch enlarges the batch.
 
 With --check nothing is timed: each framework takes msnb's weights and must compute the same losses or outputs.
@@ -31,6 +33,8 @@ from pathlib import Path
 import numpy as np
 import speed_page
 from peers import PEERS, Row
+
+from msnb._util import huge_pages
 
 ROWS = {
     "mlp train": Row("MLP", (32, 64)),
@@ -110,7 +114,10 @@ def run_child(who, name, device, batch, option, value):
 def run(python, who, name, where, *options):
     """Return the result of a fresh process, whose compilation cache is empty."""
     command = [python, __file__, "--child", who, name, *where, *map(str, options)]
-    process = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"MSNB_COMPILE_CACHE": "0"})
+    environment, setting = os.environ | {"MSNB_COMPILE_CACHE": "0"}, huge_pages.find_setting()
+    if setting is not None:
+        environment[huge_pages.VARIABLE] = setting
+    process = subprocess.run(command, capture_output=True, text=True, env=environment)
     if process.returncode:
         raise SystemExit(f"{name} failed with {who}:\n{process.stderr[-2000:]}")
     return json.loads(process.stdout.splitlines()[-1])

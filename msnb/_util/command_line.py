@@ -15,10 +15,19 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 
+from msnb._util.huge_pages import restart_with_huge_pages
 from msnb._version import __version__
 
 # folders of the executed quick start, of the copies that `lab` opens, and of the tutorials
 DEMO, LAB, TUTORIALS = "msnb-demo", "msnb-lab", "msnb-tutorials"
+_COMPUTING = (
+    "demo",
+    "graph",
+    "lab",
+    "launch",
+    "profile",
+    "run",
+)  # commands that run networks, or start kernels that do
 _PAGES = {
     "graph": ("the graph of its largest program", ".html, .svg, .dot or .ir"),
     "profile": ("where the time of its steps goes", ".html, .svg, .md, .txt or .json"),
@@ -250,9 +259,12 @@ def restore_interrupts() -> None:
 _arguments = command_arguments(sys.argv, sys.orig_argv)
 if _arguments is not None:
     with ending_with_reader():
-        if parse(_arguments).command == "version":
+        _command = parse(_arguments).command
+        if _command == "version":
             print_versions()
             sys.exit()
+        if _command in _COMPUTING:
+            restart_with_huge_pages()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         # While JAX is loaded Ctrl-C ends the process without a traceback.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
