@@ -41,7 +41,7 @@ def _has_glibc():
 
 
 def restart_with_huge_pages() -> None:
-    """Start this process again with huge pages, in its place, unless that changes nothing. Call it before other work."""
+    """Start this process again with huge pages, unless that changes nothing. Call it before other work."""
     setting = find_setting()
     if setting is not None:
         sys.stdout.flush()

@@ -116,7 +116,7 @@ class Branch:
         return [(flatten(p)[0], structure(p)) for p in parts]
 
     def replay(self) -> Any:
-        """Evaluate the branch; return (arrays by leaf position, arrays by id of a written Tensor, hidden state by name)."""
+        """Evaluate the branch; return (arrays by leaf, written arrays by id of Tensor, hidden state by name)."""
         outs = eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts)
         tensors, rest = outs[: self.count], outs[self.count :]
         values: dict[Any, Any] = {leaf: tensors[i] for leaf, i in self.output_of.items()}
