@@ -208,6 +208,8 @@ WITHOUT = {
     "MaxUnpool": "indices come from the pooling",
     "MaxUnpool2D": "argmax comes from the pooling",
     "MaxUnpool3D": "argmax comes from the pooling",
+    "MoeTokenPermute": "the numbers of experts only order the tokens",
+    "MoeTokenUnpermute": "the positions come from MoeTokenPermute; a copy that was left out counts as 0",
     "MultilabelMarginLoss": "a number that is no class makes the loss NaN, and the first negative one ends the labels",
     "MultilabelSoftMarginLoss": "the target is 0 or 1 for each class",
     "MeanOfSegments": "the numbers are in order, which SegmentMean has looked at",

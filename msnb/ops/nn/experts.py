@@ -95,7 +95,8 @@ def MoeTokenUnpermute(
             f"For '{op}', 'probs' should have the {sorted_indices.size} elements of 'sorted_indices' and two axes, "
             f"but got shape {probs.shape}."
         )
-    copies = permuted_tokens.at[sorted_indices].get(mode="fill", fill_value=0)
+    padded = jnp.pad(permuted_tokens, ((0, 1), (0, 0)))  # an array without rows has none to take
+    copies = padded.at[sorted_indices].get(mode="fill", fill_value=0)
     if probs is None:
         return copies
     copies = copies.reshape(*probs.shape, -1).astype(jnp.float32) * probs[..., None].astype(jnp.float32)

@@ -179,6 +179,15 @@ def _RegionAlign(features, starts, sizes, images, *, pooled_size: Each(PositiveI
     Outputs:
         Tensor, (n, C, *pooled_size), type of `features`.
     """
+    _check.rank("RegionAlign", "features", features, 4)
+    _check.rank("RegionAlign", "images", images, 1)
+    if not starts.shape == sizes.shape == (*images.shape, 2):
+        raise ValueError(
+            f"For 'RegionAlign', 'starts' and 'sizes' should have shape {(*images.shape, 2)}, but got {starts.shape} "
+            f"and {sizes.shape}."
+        )
+    if not (features.shape[0] and features.shape[2] and features.shape[3]):
+        raise ValueError(f"For 'RegionAlign', 'features' should have pixels, but got shape {features.shape}.")
     wide = features.astype(jnp.promote_types(features.dtype, jnp.float32))
     starts, sizes = (lax.stop_gradient(v).astype(jnp.float32) for v in (starts, sizes))
     axes = list(zip(starts.T, sizes.T, pooled_size, features.shape[2:], strict=True))
