@@ -131,7 +131,7 @@ def rand(
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape.
-        generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
+        generator (msnb.Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: None, float32.
         device (str): No effect: every Tensor is on the device of the context. Default: None.
@@ -171,7 +171,7 @@ def randn(
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape.
-        generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
+        generator (msnb.Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: None, float32.
         device (str): No effect: every Tensor is on the device of the context. Default: None.
@@ -219,7 +219,7 @@ def randint(
 
     Args:
         args: The smallest number, 0 by default; the exclusive upper bound; and the shape.
-        generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
+        generator (msnb.Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: None, int64.
         device (str): No effect: every Tensor is on the device of the context. Default: None.
@@ -258,7 +258,7 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: DType = mstyp
 
     Args:
         n (int): The number of elements.
-        generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
+        generator (msnb.Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: mstype.int64.
 
@@ -274,7 +274,7 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
 
     Args:
         input (Tensor): Probabilities.
-        generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
+        generator (msnb.Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:
@@ -292,7 +292,7 @@ def multinomial(
         input (Tensor): Weights, (C,) or (N, C).
         num_samples (int): Number of samples from each row.
         replacement (bool): Whether an index may be drawn again. Default: False.
-        generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
+        generator (msnb.Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:
@@ -314,7 +314,7 @@ def normal(
         mean (Union[float, Tensor]): Means of the distributions. Default: 0.0.
         std (Union[float, Tensor]): Standard deviations of the distributions. Default: 1.0.
         size (tuple): The shape, if `mean` and `std` are numbers. Default: None.
-        generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
+        generator (msnb.Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:

@@ -77,7 +77,7 @@ def _bernoulli_ext(input: Tensor, *, generator: Generator | None = None) -> Tens
 
     Args:
         input (Tensor): Probability of each element.
-        generator (Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
+        generator (msnb.Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:
@@ -97,7 +97,7 @@ def _bernoulli_inplace(input: Tensor, p: Tensor | float = 0.5, *, generator: Gen
     Args:
         input (Tensor): The Tensor to fill.
         p (Union[Tensor, float]): The probability, of a shape that broadcasts to that of `input`. Default: 0.5.
-        generator (Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
+        generator (msnb.Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:
@@ -121,7 +121,7 @@ def _exponential_inplace(input: Tensor, lambd: float = 1, *, generator: Generato
     Args:
         input (Tensor): The Tensor to fill, floating point.
         lambd (float): The rate, positive. Default: 1.
-        generator (Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
+        generator (msnb.Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:

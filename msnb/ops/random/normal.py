@@ -247,7 +247,7 @@ def normal_(input: Tensor, mean: float = 0, std: float = 1, *, generator: Genera
         input (Tensor): The Tensor to fill.
         mean (float): The mean. Default: 0.
         std (float): The standard deviation. Default: 1.
-        generator (Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
+        generator (msnb.Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:

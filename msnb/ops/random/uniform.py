@@ -261,7 +261,7 @@ def uniform_(input: Tensor, from_: float = 0, to: float = 1, *, generator: Gener
         input (Tensor): The Tensor to fill.
         from_ (float): The lower end. Default: 0.
         to (float): The upper end. Default: 1.
-        generator (Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
+        generator (msnb.Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:
@@ -284,7 +284,7 @@ def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: 
         from_ (int): The smallest number. Default: 0.
         to (int): Exclusive upper bound. Default: None, a bound below which the element type represents all integers, at
             most 2 ** 31 - 1.
-        generator (Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
+        generator (msnb.Generator): Generator to draw from, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:
