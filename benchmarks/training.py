@@ -34,8 +34,6 @@ import numpy as np
 import speed_page
 from peers import PEERS, Row
 
-from msnb._util import huge_pages
-
 ROWS = {
     "mlp train": Row("MLP", (32, 64)),
     "lenet train": Row("LeNet", (32, 1, 32, 32)),
@@ -114,6 +112,8 @@ def run_child(who, name, device, batch, option, value):
 def run(python, who, name, where, *options):
     """Return the result of a fresh process, whose compilation cache is empty."""
     command = [python, __file__, "--child", who, name, *where, *map(str, options)]
+    from msnb._util import huge_pages  # here, because the interpreters of other frameworks run this file without msnb
+
     environment, setting = os.environ | {"MSNB_COMPILE_CACHE": "0"}, huge_pages.find_setting()
     if setting is not None:
         environment[huge_pages.VARIABLE] = setting

@@ -1,5 +1,7 @@
 """Buffers and the dictionary of a Cell's state, as MindSpore 2.7.1 makes and takes it."""
 
+from collections import OrderedDict
+
 import numpy as np
 import pytest
 
@@ -130,8 +132,9 @@ def test_a_cell_keeps_what_its_inputs_look_like():
 
 
 def test_a_state_prints_as_an_ordered_dict():
-    net = nn.Dense(1, 1)
-    assert repr(net.state_dict()).startswith("OrderedDict([('weight', Parameter (name=weight")
+    state = nn.Dense(1, 1).state_dict()
+    assert repr(state) == repr(OrderedDict(state))  # its form depends on the version of Python
+    assert repr(state).startswith("OrderedDict(") and "'weight'" in repr(state)
 
 
 @pytest.mark.parametrize("has_bias", [False, True])
