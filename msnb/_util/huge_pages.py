@@ -44,6 +44,5 @@ def restart_with_huge_pages() -> None:
     """Start this process again with huge pages, unless that changes nothing. Call it before other work."""
     setting = find_setting()
     if setting is not None:
-        sys.stdout.flush()
         arguments = [sys.executable, *sys.orig_argv[1:]]
         os.execve(sys.executable, arguments, {**os.environ, VARIABLE: setting})

@@ -21,7 +21,7 @@ from msnb.ops._check import (
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
 
 
-def _check_are_tensors(op, xs):
+def _check_not_empty(op, xs):
     if not xs:
         raise ValueError(f"For '{op}', there should be at least 1 Tensor, but got 0.")
     for i, x in enumerate(xs):
@@ -29,13 +29,13 @@ def _check_are_tensors(op, xs):
 
 
 def _check_tensors(op, xs):
-    _check_are_tensors(op, xs)
+    _check_not_empty(op, xs)
     same_dtype(op, **{f"input_x[{i}]": x for i, x in enumerate(xs)})
 
 
 def _convert_to_one_type(op, xs):
     """Return `xs` in their common element type. r1.1 refuses Tensors whose types differ."""
-    _check_are_tensors(op, xs)
+    _check_not_empty(op, xs)
     types = dict.fromkeys(x.dtype for x in xs)
     if len(types) == 1:
         return xs
