@@ -255,7 +255,7 @@ def forget() -> int:
 
 def call(
     root: Any,
-    fn: Callable[..., Any],
+    fn: Callable[..., Any] | None,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     name: str,
@@ -265,7 +265,8 @@ def call(
 
     Args:
         root (Union[Cell, Callable]): Owner of the program; its Parameters are the first candidates for inputs.
-        fn (Callable): The function to trace.
+        fn (Union[Callable, None]): The function to trace; None for the function of a Cell. (To look up an attribute of
+            a Cell takes as long as a twentieth of a small step.)
         args (tuple): Positional arguments. Tensors and floats are traced, everything else is part of the key, also a
             float that the program needs as a constant, see `core.program.static_floats`.
         kwargs (dict): Keyword arguments.
@@ -275,6 +276,7 @@ def call(
     try:
         program, arrays, boxes = find(root, fn, args, kwargs, name, extra)
     except (DataDependentShape, ValueNeeded) as error:
+        fn = fn or root._run_in_root_scope
         if interventions.active or not can_replace_program(error, fn):
             raise
         report_eager_run(name, error)
@@ -297,7 +299,7 @@ def can_replace_program(error: DataDependentShape | ValueNeeded, fn: Callable[..
 
 def find(
     root: Any,
-    fn: Callable[..., Any],
+    fn: Callable[..., Any] | None,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     name: str,
@@ -310,18 +312,14 @@ def find(
     With `for_inspection`, for callers that do not run the program, the call does not count for the hints about
     recompilation. `programs` replaces those of `root`.
     """
-    if programs is None and hasattr(root, "_programs"):
-        programs = root._programs
-    if programs is None:
-        programs = programs_of(root)
+    programs = programs or getattr(root, "_programs", None) or programs_of(root)
     key, arrays, boxes = [extra], [], []
     if kwargs:
         _append_to_signature((args, kwargs), key, arrays, boxes)
     else:
         for arg in args:
-            if type(arg) is Tensor:
-                array = arg._array
-                key += (array.shape, array.dtype)
+            if type(arg) is Tensor and (aval := getattr(array := arg._array, "aval", None)) is not None:
+                key += (aval.shape, aval.dtype)  # faster than the properties of the array
                 if getattr(array, "_committed", False):  # the sharding of an array with an explicit placement
                     key.append(array.sharding)
                 arrays.append(array)
@@ -338,6 +336,7 @@ def find(
         changed = interventions.active[-1].programs(root)
         if programs is not changed:
             return find(root, fn, args, kwargs, name, extra, True, changed)
+    fn = fn or root._run_in_root_scope
     wide, constants = key, programs.constants.get(key, ())
     if constants:
         key, arrays, boxes = static_floats.split_constants(key, arrays, boxes, constants)

@@ -59,6 +59,8 @@ class ProgramForms:
         ready (Union[Callable, None]): The form of the last call, which is compiled.
         compiled (Union[tuple, None]): (form, its arguments) of the last call that compiled.
         receivers (tuple): (weak observer, number of its extra outputs) while `current` has extra outputs.
+        steady_epoch (int): Value of `trace_state.storage_epoch` until which each call runs `current`, and no observer
+            receives it; -1 if there is no such value.
         is_selective (bool): True if the form depends on the run: an observer chooses the runs that it receives, or the
             quick start is not over.
         quick_start (QuickStart): The calls that run a quick executable of their form.
@@ -78,6 +80,7 @@ class ProgramForms:
         "ready",
         "compiled",
         "receivers",
+        "steady_epoch",
         "is_selective",
         "quick_start",
         "frozen",
@@ -153,6 +156,7 @@ class ProgramForms:
         self.ready: Callable[..., Any] | None = None
         self.compiled: tuple[Any, Any] | None = None
         self.receivers: tuple[tuple[Any, int], ...] = ()
+        self.steady_epoch: int = -1
         # A sharded program computes on several devices, and one with frozen weights compiles anew when they change.
         is_plain = shardings is None and frozen is None
         plan = plan_quick_start(program.jaxpr, device_of(program)) if is_plain else None
@@ -182,6 +186,7 @@ class ProgramForms:
         self.frozen[:] = arrays
         self.current = self.own = self._make_donating_form()
         self.ready = self.compiled = self._plain = None
+        self.steady_epoch = -1
         self._undonated_form = self._repeating_form = None  # they have the old constants
         self._observers = self.receivers = ()  # `select` asks the observers again
         self._observed_form = _ObservedForm((), [], self.own, ())
@@ -198,7 +203,12 @@ class ProgramForms:
     def continue_from(self, call: int, calls: int) -> None:
         """Let the next run have the number `call`, after `calls` runs in this process."""
         self.quick_start.continue_from(call - calls)
+        self.steady_epoch = -1
         self._update_selectivity()
+
+    def is_steady(self) -> bool:
+        """Return True if the next calls run the same form (variant) as the last one, as long as nothing changes."""
+        return self.current is self.ready and self.frozen is None and not (self.is_selective or self.receivers)
 
     def _update_selectivity(self):
         receivers = self._observed_form.receivers if self._observers else ()

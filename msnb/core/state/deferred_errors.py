@@ -28,6 +28,8 @@ def defer(verdict: jax.Array, report: Callable[..., None] | stop_flag.Results) -
     pending = _thread.pending_verdicts
     if type(pending) is tuple:  # no result was added yet
         pending = _thread.pending_verdicts = deque()
+    if pending and pending[-1][0] is verdict:
+        return
     pending.append((verdict, report))
     if len(pending) > _MAX_PENDING:
         _report_first_pending(pending)
@@ -60,12 +62,6 @@ def take_result_of(report: Callable[..., None]) -> jax.Array | None:
             del pending[index]
             return verdict
     return None
-
-
-def is_only_result_of(report: Callable[..., None]) -> bool:
-    """Return True if the queue has one result, and `report` would be called with it."""
-    pending = _thread.pending_verdicts
-    return len(pending) == 1 and pending[0][1] is report
 
 
 def wait_and_report() -> None:

@@ -31,23 +31,23 @@ class ParameterArrays:
         epoch (int): Value of `trace_state.storage_epoch` when the stores were looked up; -1 before the first time.
     """
 
-    __slots__ = ("written", "read", "shared", "epoch", "_read_from")
+    __slots__ = ("written", "read", "shared", "epoch", "_read_from", "_pick")
 
     def __init__(self, written: list[Parameter], read: list[Parameter]) -> None:
         self.written, self.read = written, read
         self.shared: Store | None = None
         self.epoch: int = -1
-        self._read_from = None  # (store, itemgetter of the arrays) if one store has all that are read
+        self._read_from: list[Any] = []  # (results of a store, index) of each Parameter that is read
+        self._pick: Any = None  # itemgetter of the arrays if one store has all that are read
 
     def find(self) -> None:
         """Look up the current stores of the Parameters, and move the written ones into one store."""
         for p in self.read:
             p._get_stored_array()  # lazy Parameters compute their values now
         self.shared = self._merge_stores()
-        self._read_from = None
-        stores = {id(p._slot[0]): p._slot[0] for p in self.read}
-        if len(stores) == 1 and len(self.read) > 1:
-            self._read_from = next(iter(stores.values())), operator.itemgetter(*(p._slot[1] for p in self.read))
+        self._read_from = [(store.results, index) for store, index in (p._slot for p in self.read)]
+        is_one_store = len(self.read) > 1 and all(results is self._read_from[0][0] for results, _ in self._read_from)
+        self._pick = operator.itemgetter(*(index for _, index in self._read_from)) if is_one_store else None
 
     def _merge_stores(self):
         """Return one store of the written Parameters; None if another program writes one of them and also others."""
@@ -70,10 +70,9 @@ class ParameterArrays:
 
     def arrays_read(self) -> list[jax.Array]:
         """Return the arrays of the Parameters that a run only reads."""
-        if self._read_from is not None:
-            store, pick = self._read_from
-            return list(pick(store.results[-1][0]))
-        return [p._get_stored_array() for p in self.read]
+        if self._pick is not None:
+            return list(self._pick(self._read_from[0][0][-1][0]))
+        return [results[-1][0][index] for results, index in self._read_from]
 
     def replace(self, new: list[jax.Array]) -> None:
         """Assign the new arrays to the written Parameters. An interrupt is raised after all of them are assigned."""

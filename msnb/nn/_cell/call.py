@@ -73,7 +73,9 @@ class CallMixin(CellTree):
             if _thread.frame is not None:
                 return self._call_in_trace(args, kwargs)
             if _state.mode == _GRAPH or self._compile_always:
-                return program_cache.call(self, *self._graph_call(args, kwargs))
+                if kwargs:
+                    args, kwargs = self._bind_keywords_to_positions(args, kwargs)
+                return program_cache.call(self, None, args, kwargs, type(self).__name__)
             if self.requires_grad:
                 return self._run_eagerly(args, kwargs)
             return self._run_with_precision_and_hooks(args, kwargs)
