@@ -11,8 +11,10 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 from msnb._util import command_line as _command_line  # first: `python -m msnb --help` needs no JAX
+from msnb._util.freed_memory import reuse_freed_memory as _reuse_freed_memory
 from msnb._util.gc_pause import uncollected as _uncollected
 
+_reuse_freed_memory()  # before JAX starts threads, whose heaps it concerns
 with _uncollected():
     from msnb._util import version_check as _version_check  # isort: skip - it warns of an untested JAX before JAX fails
     from msnb import (

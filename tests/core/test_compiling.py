@@ -161,7 +161,7 @@ def test_a_compilation_that_takes_minutes_raises_no_alarm_in_the_cell(monkeypatc
 
 def test_a_long_compilation_returns_the_memory_that_it_has_freed(monkeypatch):
     returned = threading.Event()
-    monkeypatch.setattr(background_compile.free_memory, "return_freed_memory", returned.set)
+    monkeypatch.setattr(background_compile.freed_memory, "return_freed_memory", returned.set)
     monkeypatch.setattr(background_compile, "_LONG", float("inf"))
     nn.Dense(4, 3)(X)
     assert not returned.is_set()
@@ -176,7 +176,7 @@ def test_freed_memory_is_returned_to_the_system():
         pytest.skip("needs glibc")
     program = """
 import os
-from msnb._util.free_memory import return_freed_memory
+from msnb._util.freed_memory import return_freed_memory
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
@@ -188,3 +188,27 @@ return_freed_memory()
 assert before - resident() > 100, (before, resident())
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not hasattr(os, "confstr"), reason="needs Linux")
+@pytest.mark.parametrize("setting", [{}, {"MALLOC_TOP_PAD_": "131072"}], ids=["default", "chosen by the user"])
+def test_freed_memory_is_reused_unless_the_user_has_chosen_otherwise(setting):
+    if "glibc" not in (os.confstr("CS_GNU_LIBC_VERSION") or ""):
+        pytest.skip("needs glibc")
+    program = """
+import resource
+import numpy as np
+import msnb
+def count_page_faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    blocks = [np.ones(1 << 20, np.float32) for _ in range(20)]
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+count_page_faults()
+print(min(count_page_faults() for _ in range(5)))
+"""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MALLOC_") and k != "GLIBC_TUNABLES"} | setting
+    out = subprocess.run(
+        [sys.executable, "-c", program], check=True, timeout=120, env=env, capture_output=True, text=True
+    )
+    pages = 20 * (4 << 20) // os.sysconf("SC_PAGE_SIZE")
+    assert (int(out.stdout) < pages / 10) == (not setting), (out.stdout, pages)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import jax
 from jax.extend.core import ClosedJaxpr
 
-from msnb._util import free_memory, gc_pause
+from msnb._util import freed_memory, gc_pause
 from msnb.common import progress
 from msnb.core.compat.jax_compilation import thread_settings
 from msnb.core.program import persistent_cache, slow_compile_alarm
@@ -53,7 +53,7 @@ class _Job:
         finally:
             self.done.set()
         if time.perf_counter() - self.started > _LONG:
-            free_memory.return_freed_memory()
+            freed_memory.return_freed_memory()
 
     def _get_compile_function(self):
         form, arguments = self.form, self.arguments
