@@ -1,7 +1,7 @@
 """Reuse and return of freed memory, on Linux with glibc. Elsewhere the functions do nothing.
 
-XLA allocates the result of each kernel, and frees it when nothing refers to it. By default glibc returns large blocks to
-the operating system at once: each training step in PYNATIVE mode takes its memory anew, page by page. The step of a
+XLA allocates the result of each kernel, and frees it when nothing refers to it. By default glibc returns large blocks
+to the operating system at once: each training step in PYNATIVE mode takes its memory anew, page by page. The step of a
 Transformer encoder has 30,000 page faults, which cost a third of its time.
 """
 
