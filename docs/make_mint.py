@@ -24,8 +24,8 @@ HEAD = """# mindspore.mint
 `from mindspore import mint` is MindSpore 2's second interface: PyTorch's names, order of arguments and defaults. It is
 loaded on first use. {count} names. `python docs/make_mint.py` writes this page.
 
-- **Implementation**: the function of `mindspore.ops`, unchanged or with other argument names or integer arguments, or `mint`,
-  a function of its own that calls operators. For layers: the class of `mindspore.nn`.
+- **Implementation**: the function of `mindspore.ops`, unchanged or with other argument names or integer arguments; or
+  `mint`, a function of its own that calls operators. For layers: the class of `mindspore.nn`.
 - **Cases** are calls in tests/golden/mint_cases.py. Values, types and gradients are compared with MindSpore 2.7.1,
   or with PyTorch if 2.7.1 has no kernel for the CPU.
 - The communication functions of `mint.distributed` and the three steps of a batch normalisation over several devices
