@@ -15,7 +15,7 @@ from _pytest._code import Traceback
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: Any, call: Any) -> Any:
-    """Have the report made from the short traceback; the exception and pytest's debugger keep all frames."""
+    """Write the report with the short traceback; the exception and pytest's debugger keep all frames."""
     error = call.excinfo.value if call.excinfo is not None else None
     whole = item.config.getoption("fulltrace", False) or os.environ.get("MSNB_TRACEBACK") == "full"
     if error is None or whole or "msnb" not in sys.modules:

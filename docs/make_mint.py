@@ -24,14 +24,14 @@ HEAD = """# mindspore.mint
 `from mindspore import mint` is MindSpore 2's second interface: PyTorch's names, order of arguments and defaults. It is
 loaded on first use. {count} names. `python docs/make_mint.py` writes this page.
 
-- **Made of**: the function of `mindspore.ops`, unchanged or with other argument names or integer arguments, or `mint`,
-  a function of its own that calls operators. For layers: the class of `mindspore.nn`.
+- **Implementation**: the function of `mindspore.ops`, unchanged or with other argument names or integer arguments; or
+  `mint`, a function of its own that calls operators. For layers: the class of `mindspore.nn`.
 - **Cases** are calls in tests/golden/mint_cases.py. Values, types and gradients are compared with MindSpore 2.7.1,
   or with PyTorch if 2.7.1 has no kernel for the CPU.
 - The communication functions of `mint.distributed` and the three steps of a batch normalisation over several devices
   raise errors that name an alternative.
 
-| name | arguments | made of | cases |
+| name | arguments | implementation | cases |
 |---|---|---|---|
 """
 
@@ -56,8 +56,8 @@ def arguments(target):
     return ", ".join(found)
 
 
-def made_of(name, target):
-    """Return the text of the column "made of"."""
+def implementation_of(name, target):
+    """Return the text of the column "implementation"."""
     if hasattr(target, "_later"):
         return "says what to do instead"
     if isinstance(target, type):
@@ -78,7 +78,7 @@ def page():
             target = getattr(module, name)
             cases = whose[f"{path}.{name}".removeprefix("mint.")]
             told = ", ".join(f"{count} beside {by}" for by, count in sorted(cases.items()))
-            lines.append(f"| `{path}.{name}` | {arguments(target)} | {made_of(name, target)} | {told} |\n")
+            lines.append(f"| `{path}.{name}` | {arguments(target)} | {implementation_of(name, target)} | {told} |\n")
     return HEAD.format(count=len(lines)) + "".join(lines)
 
 

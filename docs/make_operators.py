@@ -5,7 +5,7 @@
 
 Names come from the declarations, cases from the rows at the end of each file of operators
 (`msnb/core/operator/cases.py`).
-Element types are found by trials: the first row of an operator runs with other types of its first input and of all
+Trials determine the element types: the first row of an operator runs with other types of its first input and of all
 inputs with the same type.
 """
 
@@ -115,7 +115,7 @@ def _runs(row, leaves, rebuild, first, kind):
 
 
 def differentiable(row):
-    """Whether a gradient reaches the first float input."""
+    """Return True if a gradient reaches the first float input."""
     boxes = [boxed(v) for v in row.inputs()]
     leaves, rebuild = flatten(boxes)
     at = next((i for i, v in enumerate(leaves) if isinstance(v, Tensor) and v._array.dtype.kind == "f"), None)

@@ -279,11 +279,8 @@ def get_context(attr_key: str) -> Any:
 # --- devices --------------------------------------------------------------------------------------------------------
 
 _PLATFORM_OF = {"CPU": "cpu", "GPU": "gpu", "TPU": "tpu"}
-_NAME_OF = {
-    "cpu": "CPU",
-    "gpu": "GPU",
-    "tpu": "Ascend",
-}  # r1.1 has the names CPU, GPU and Ascend; programs for r1.1 see a TPU as Ascend
+# r1.1 has the names CPU, GPU and Ascend; programs for r1.1 see a TPU as Ascend
+_NAME_OF = {"cpu": "CPU", "gpu": "GPU", "tpu": "Ascend"}
 _cached_platforms = None
 
 

@@ -1,4 +1,4 @@
-"""Build information of MindSpore's package: here, the devices that JAX has found."""
+"""Build information of MindSpore's package: here, the devices that JAX lists."""
 
 from typing import Any
 

@@ -54,9 +54,8 @@ class _Formatter(logging.Formatter):
         if own and self.on_screen:
             if _own_form is not None:
                 return _own_form(record)
-            if not any(
-                name.startswith("GLOG_") for name in os.environ
-            ):  # without such a variable, no tool parses MindSpore's log lines
+            # without such a variable, no tool parses MindSpore's log lines
+            if not any(name.startswith("GLOG_") for name in os.environ):
                 return _format_short_record(record)
         record.shortpath = record.pathname.removeprefix(_PACKAGE_PARENT)
         return super().format(record)

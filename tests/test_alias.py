@@ -61,7 +61,7 @@ def test_mindspore_has_its_own_version_and_msnb_keeps_its_own(python):
     assert lines == ["1.1.1 1.1.1 mindspore False msnb", "3 True"]
 
 
-def test_a_pickle_made_under_the_alias_loads_without_it(python):
+def test_a_pickle_written_under_the_alias_loads_without_it(python):
     lines, _ = python("""
         import msnb.alias, pickle
         msnb.alias.install()

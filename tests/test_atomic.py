@@ -118,7 +118,7 @@ def test_nothing_else_is_swept(tmp_path):
 
 
 @posix
-def test_a_draft_that_was_swept_before_it_could_be_locked_is_made_anew(tmp_path, monkeypatch):
+def test_a_draft_that_was_swept_before_it_could_be_locked_is_created_again(tmp_path, monkeypatch):
     real, names = atomic_file._lock_file, []
 
     def swept_first(descriptor, wait):

@@ -110,14 +110,14 @@ def test_on_a_machine_with_an_accelerator_that_is_the_default(monkeypatch, capsy
     assert ("no Ascend backend" in capsys.readouterr().err) == (best == "gpu")
 
 
-def test_a_setting_without_effect_is_kept_and_says_so_once(capsys):
+def test_a_setting_without_effect_is_stored_and_says_so_once(capsys):
     context.set_context(enable_auto_mixed_precision=True)
     context.set_context(enable_auto_mixed_precision=True)
     assert context.get_context("enable_auto_mixed_precision") is True
     assert capsys.readouterr().err.count("no effect") == 1
 
 
-def test_the_graphs_folder_is_made_and_its_path_absolute(tmp_path, monkeypatch):
+def test_the_graphs_folder_is_created_and_its_path_absolute(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     context.set_context(save_graphs=True, save_graphs_path="graphs")
     assert context.get_context("save_graphs_path") == str((tmp_path / "graphs").resolve())

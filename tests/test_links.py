@@ -12,6 +12,8 @@ DOCS = sorted((ROOT / "docs").glob("*.md"))
 READMES = [ROOT / "README.md", ROOT / "README_CN.md"]
 CHINESE = [*sorted((ROOT / "docs" / "zh").glob("*.md")), *sorted((ROOT / "notebooks" / "zh").glob("*.ipynb"))]
 PAGES = [*READMES, ROOT / "CONTRIBUTING.md", *DOCS, *NOTEBOOKS, *CHINESE]
+FOLDERS = sorted((ROOT / "msnb").rglob("README.md"))
+CORE = sorted(path.parent for path in (ROOT / "msnb" / "core").glob("*/README.md"))
 LINK = re.compile(r"\[[^\[\]]*\]\(([^()\s]+)\)")
 
 
@@ -47,6 +49,21 @@ def test_every_anchor_is_a_heading(page):
     own = [link.partition("#") for link in read_links(page) if "#" in link and not re.match(r"\w+:", link)]
     targets = [(page.parent / file if file else page, anchor) for file, _, anchor in own]
     assert [(file.name, anchor) for file, anchor in targets if anchor not in read_slugs(file)] == []
+
+
+@pytest.mark.parametrize("readme", FOLDERS, ids=lambda path: path.parent.name)
+def test_the_readme_of_a_folder_names_existing_files(readme):
+    bases = [readme.parent, readme.parent / "src", ROOT / "msnb", ROOT / "msnb" / "core", ROOT]
+    names = re.findall(r"`([\w./]+\.(?:py|js|css))`", readme.read_text(encoding="utf-8"))
+    missing = [name for name in names if not any((base / name).exists() for base in bases)]
+    assert [name for name in missing if name != "net.py"] == []  # net.py is a file of the user
+
+
+@pytest.mark.parametrize("folder", CORE, ids=lambda path: path.name)
+def test_the_readme_of_a_package_of_core_lists_its_modules(folder):
+    rows = re.findall(r"^\| (`[^|]+`) \|", (folder / "README.md").read_text(encoding="utf-8"), re.M)
+    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == listed
 
 
 def test_every_notebook_is_linked():

@@ -276,7 +276,7 @@ def test_the_alias_shows_errors_so_while_it_is_on_and_leaves_the_hook_of_others(
     assert sys.excepthook is print
 
 
-def test_the_quick_start_is_found():
+def test_the_quick_start_is_installed():
     assert command.quick_start().name == "01_quick_start.ipynb"
 
 

@@ -124,7 +124,7 @@ def test_an_optimizer_has_the_state_of_mindspore_2_and_goes_its_steps(case):
             np.testing.assert_allclose(array.ravel(), golden[name].ravel(), rtol=1e-5, atol=1e-6, err_msg=name)
 
 
-def test_what_is_made_is_a_plain_layer_with_other_weights():
+def test_the_result_is_a_plain_layer_with_other_weights():
     layer = nn2.Dense(64, 64)
     assert type(layer) is nn.Dense and isinstance(layer, nn2.Dense) and isinstance(nn.Dense(1, 1), nn2.Dense)
     bound = 1 / 8  # sqrt(6 / ((1 + 5) 64))

@@ -44,7 +44,7 @@ def asserted_times(tree):
     "text",
     ["assert perf_counter() - t < 1", "took = 1 - perf_counter()\n assert took < 6", "t = time.time()\n assert t < 1"],
 )
-def test_an_asserted_time_is_found(text):
+def test_an_asserted_time_is_detected(text):
     assert list(asserted_times(ast.parse(f"def test():\n {text}")))
 
 

@@ -128,7 +128,7 @@ def test_a_metric_gets_the_inputs_that_were_chosen(chosen, seen):
             metric.set_indexes(wrong)
 
 
-def test_an_optimizer_keeps_what_it_was_made_with():
+def test_an_optimizer_keeps_its_constructor_arguments():
     class Own(nn.Momentum):
         @opt_init_args_register
         def __init__(self, params, learning_rate, momentum=0.9, weight_decay=0.1):
@@ -218,7 +218,7 @@ def test_the_gradient_registered_for_ones_own_operator_is_taken(mode):
     assert second.asnumpy().tolist() == [0.0, 0.0]
 
 
-def test_a_gradient_of_the_wrong_count_is_told_and_mindspores_stay():
+def test_a_gradient_of_the_wrong_count_is_reported_and_mindspores_stay():
     class Wrong(PrimitiveWithInfer):
         def kernel(self, x):
             return x
@@ -239,7 +239,7 @@ def test_zeros_like_stands_at_mindspores_path():
     assert zeros_like(Tensor([1.0, 2.0], ms.float16)).asnumpy().tolist() == [0.0, 0.0]
 
 
-def test_a_library_may_derive_from_what_rewrites_a_cells_source_and_is_told_when_it_does():
+def test_a_library_may_derive_from_what_rewrites_a_cells_source_and_is_warned_when_it_does():
     from msnb.rewrite import PatternEngine, SymbolTree
 
     class Fused(PatternEngine):

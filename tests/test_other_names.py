@@ -278,7 +278,7 @@ def test_wrong_types_come_with_their_cure(mode, call, sentence):
         ),
     ],
 )
-def test_a_class_or_a_method_is_told_from_an_object(make, sentence):
+def test_a_class_or_a_method_is_distinguished_from_an_object(make, sentence):
     with pytest.raises(TypeError) as caught:
         make()
     assert str(caught.value) == sentence

@@ -79,7 +79,7 @@ def test_every_public_name_is_mindspores(place, where):
     assert not unexplained, f"MindSpore has no {place}.{{{', '.join(sorted(unexplained))}}}: give it an underscore"
 
 
-def test_ops_shows_what_its_parts_show_and_nothing_of_its_own():
+def test_ops_shows_what_its_modules_show_and_nothing_of_its_own():
     parts = {"operations", "functional", "composite"}.union(*(public(p) for p in OPS[1:]))
     assert not public("ops") - parts - listed(*OPS)
 

@@ -191,7 +191,7 @@ def test_nobody_replaces_what_another_module_defines():
         "import unittest.mock",
     ],
 )
-def test_a_replacement_is_found(code):
+def test_a_replacement_is_detected(code):
     assert replaced(ast.parse(code))
 
 

@@ -27,7 +27,7 @@ def test_the_files_are_mnists(folder):
     assert images.max() == 255 and not images[:, :4].any() and not images[:, :, -4:].any()
 
 
-def test_no_digit_is_in_both_parts(folder):
+def test_no_digit_is_in_both_subsets(folder):
     subsets = [
         idx.read(os.path.join(folder, *name))
         for name in (("train", "train-images-idx3-ubyte"), ("test", "t10k-images-idx3-ubyte"))

@@ -63,7 +63,7 @@ def test_what_was_factored_solves():
         np.testing.assert_allclose(result.asnumpy(), want, rtol=2e-4, atol=2e-4)
 
 
-def test_whole_numbers_count_as_float64_and_gradients_are_those_of_the_operators():
+def test_integers_count_as_float64_and_gradients_are_those_of_the_operators():
     assert linalg.inv(Tensor([[1, 2], [3, 4]])).dtype == ms.float64
     (x,) = tensors((POSITIVE,))
     slope = ms.grad(lambda x: linalg.det(x))(x).asnumpy()

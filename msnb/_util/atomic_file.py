@@ -55,7 +55,7 @@ class Draft:
         with name_errors(self.path):
             if durable:
                 os.fsync(self.descriptor)
-            if fcntl is None:  # Windows cannot rename open files; elsewhere the lock is kept until the rename
+            if fcntl is None:  # Windows cannot rename open files; elsewhere the lock is released after the rename
                 self._close_descriptor()
             os.replace(self.name, self.path)
             self.name = None

@@ -20,14 +20,8 @@ from msnb._version import __version__
 
 # folders of the executed quick start, of the copies that `lab` opens, and of the tutorials
 DEMO, LAB, TUTORIALS = "msnb-demo", "msnb-lab", "msnb-tutorials"
-_COMPUTING = (
-    "demo",
-    "graph",
-    "lab",
-    "launch",
-    "profile",
-    "run",
-)  # commands that run networks, or start kernels that do
+# commands that run networks, or start kernels that do
+_COMPUTING = ("demo", "graph", "lab", "launch", "profile", "run")
 _PAGES = {
     "graph": ("the graph of its largest program", ".html, .svg, .dot or .ir"),
     "profile": ("where the time of its steps goes", ".html, .svg, .md, .txt or .json"),
@@ -100,7 +94,15 @@ def _make_parser():
     )
     parser.add_argument("--version", action="version", version=f"msnb {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_tutorial_commands(commands)
+    _add_script_commands(commands)
+    _add_page_commands(commands)
+    _add_notebook_commands(commands)
+    _add_information_commands(commands)
+    return parser, list(commands.choices)
 
+
+def _add_tutorial_commands(commands):
     demo = commands.add_parser("demo", help="run the quick-start notebook without a browser")
     demo.add_argument("--out", default=DEMO, help="folder for the executed notebook (default: %(default)s)")
     demo.add_argument("--timeout", type=int, default=600, help="seconds that one cell may take (default: %(default)s)")
@@ -123,14 +125,24 @@ def _make_parser():
         "folder", metavar="FOLDER", nargs="?", default=TUTORIALS, help="folder to copy to (default: %(default)s)"
     )
 
+
+def _add_script(command):
+    command.add_argument("script", metavar="SCRIPT", help="a Python file that imports mindspore")
+
+
+def _add_script_and_arguments(command):
+    _add_script(command)
+    command.add_argument(
+        "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="arguments of the script"
+    ).required = False
+
+
+def _add_script_commands(commands):
     run = commands.add_parser(
         "run", usage="%(prog)s [--api 1|2] SCRIPT [ARGUMENT ...]", help="run a MindSpore script without changes"
     )
     _add_api_option(run)
-    run.add_argument("script", metavar="SCRIPT", help="a Python file that imports mindspore")
-    run.add_argument(
-        "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="arguments of the script"
-    ).required = False
+    _add_script_and_arguments(run)
 
     launch = commands.add_parser(
         "launch",
@@ -144,11 +156,11 @@ def _make_parser():
     launch.add_argument("--of", type=int, help="how many there are on all machines (default: as many as here)")
     launch.add_argument("--first", type=int, default=0, help="rank of the first one here (default: %(default)s)")
     launch.add_argument("--coordinator", metavar="HOST:PORT", help="where process 0 runs (default: here, a free port)")
-    launch.add_argument("script", metavar="SCRIPT", help="a Python file that imports mindspore")
-    launch.add_argument(
-        "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="arguments of the script"
-    ).required = False
+    _add_script_and_arguments(launch)
 
+
+def _add_page_commands(commands):
+    """Add the commands that run a script and write a page about it."""
     for name, (what, forms) in _PAGES.items():
         page = commands.add_parser(
             name,
@@ -159,7 +171,7 @@ def _make_parser():
             epilog="Arguments after -- are those of the script.",
         )
         _add_api_option(page)
-        page.add_argument("script", metavar="SCRIPT", help="a Python file that imports mindspore")
+        _add_script(page)
         page.add_argument(
             "-o",
             "--output",
@@ -170,6 +182,9 @@ def _make_parser():
             which = "name of a program that ran, or a part of it (default: the largest)"
             page.add_argument("--name", metavar="NAME", help=which)
 
+
+def _add_notebook_commands(commands):
+    """Add the commands that write a stored notebook as a page."""
     for name, form, further in (
         ("html", "one HTML file", ""),
         (
@@ -189,6 +204,8 @@ def _make_parser():
         page.add_argument("notebook", metavar="NOTEBOOK", help="a file that ends in .ipynb")
         page.add_argument("-o", "--output", metavar="PAGE", help="file to write (default: beside the notebook)")
 
+
+def _add_information_commands(commands):
     check = commands.add_parser(
         "check",
         help="list the names that a MindSpore program uses and msnb lacks, without running it",
@@ -206,7 +223,6 @@ def _make_parser():
 
     commands.add_parser("devices", help="list the devices that JAX finds, with their memory")
     commands.add_parser("version", help="print versions, for a bug report")
-    return parser, list(commands.choices)
 
 
 def print_versions() -> None:

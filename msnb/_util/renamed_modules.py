@@ -1,6 +1,6 @@
 """Table of the former paths of private modules, which pickles of msnb 0.1 contain.
 
-`install` adds a finder at the end of `sys.meta_path`. Python asks it only about modules that no other finder has found.
+`install` adds a finder at the end of `sys.meta_path`. Python asks it only about modules that no other finder knows.
 For a former path it creates a module with the attributes of the renamed module.
 """
 

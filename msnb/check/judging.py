@@ -86,9 +86,8 @@ def _check_arguments(use, target, name, bound):
     """Return a finding if a callable does not accept the arguments, else None. `bound` is 1 for a method that was
     looked up on its class.
     """
-    has_signature = callable(target) and not isinstance(
-        target, types.ModuleType
-    )  # other objects may be unhashable, and `get_signature` caches by hash
+    # other objects may be unhashable, and `get_signature` caches by hash
+    has_signature = callable(target) and not isinstance(target, types.ModuleType)
     signature = get_signature(target) if has_signature else None
     if signature is None:
         return None

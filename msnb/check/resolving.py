@@ -36,9 +36,8 @@ def _get_member(owner, name):
     try:
         return getattr(owner, name)
     except AttributeError:
-        return (
-            ABSENT if isinstance(owner, (types.ModuleType, type)) else None
-        )  # the attributes of an object are unknown
+        # the attributes of an object are unknown
+        return ABSENT if isinstance(owner, (types.ModuleType, type)) else None
 
 
 def _import_submodule(owner, name):

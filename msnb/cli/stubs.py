@@ -61,9 +61,8 @@ def _format_parameters(parameters, kinds):
     out, keyword_only, defaults = [], False, False
     for p in parameters:
         defaults = defaults or p.default is not p.empty
-        if (
-            defaults and p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
-        ):  # a required parameter after one with a default must be keyword-only
+        # a required parameter after one with a default must be keyword-only
+        if defaults and p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD:
             p = p.replace(kind=p.KEYWORD_ONLY)
         if keyword_only and p.kind is p.POSITIONAL_OR_KEYWORD:
             p = p.replace(kind=p.KEYWORD_ONLY)

@@ -190,10 +190,8 @@ class Work:
         """Count `pieces` more steps as done."""
         now = time.perf_counter()
         if not self.done:
-            self._first, self._at_first = (
-                now,
-                pieces,
-            )  # the first step may compile, so it is not used to estimate the others
+            # the first step may compile, so it is not used to estimate the others
+            self._first, self._at_first = (now, pieces)
             self._due = now + self._delay
         self.done += pieces
         if now >= self._due and not self._quiet:
@@ -292,7 +290,7 @@ def duration(seconds):
 
 
 def left(seconds):
-    """Format the remaining time in whole seconds: 12 s left."""
+    """Format the remaining time in seconds: 12 s left."""
     return f"{duration(max(seconds, 10)) if seconds > 9 else f'{max(round(seconds), 1)} s'} left"
 
 

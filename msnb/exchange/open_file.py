@@ -27,7 +27,7 @@ _INDEX = ".index.json"  # lists files of weights, see `formats.shards`
 
 
 def graph_in(path: str | os.PathLike[str]) -> FuncGraph:
-    """Return the graph in a file. An operator that msnb does not have is kept under its name in the file.
+    """Return the graph in a file. An operator that msnb lacks has its name in the file.
 
     Args:
         path (str): The file.

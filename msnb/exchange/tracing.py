@@ -148,9 +148,8 @@ def _inline_number_arguments(graph, program, inputs):
     """
     leaves = flatten(inputs)[0]
     flat_args = program.select_inputs(leaves, leaves)
-    arguments = [p for p in graph.parameters if not p.is_weight][
-        -len(flat_args) :
-    ]  # inputs for the random stream come before the arguments
+    # inputs for the random stream come before the arguments
+    arguments = [p for p in graph.parameters if not p.is_weight][-len(flat_args) :]
     numbers = {node: ValueNode(x, node.types) for node, x in zip(arguments, flat_args) if not isinstance(x, Tensor)}
     if not numbers:
         return

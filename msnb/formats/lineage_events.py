@@ -91,9 +91,10 @@ _SCHEMA = {
     "StrList": {"strValue": (1, "str", True)},
 }
 KINDS: tuple[str, ...] = ("train_lineage", "eval_lineage", "dataset_graph", "custom_lineage_data")
+# kind -> name of MindSpore's message
 MESSAGES: dict[str, str] = dict(
     zip(KINDS, ("TrainLineage", "EvaluationLineage", "DatasetGraph", "UserDefinedInfo"), strict=True)
-)  # kind -> name of MindSpore's message
+)
 # Name in the plain dict -> (sub-message, field) in MindSpore's message.
 _TRAIN = {
     **{name: ("hyper_parameters", name) for name in _SCHEMA["HyperParameters"]},

@@ -87,8 +87,8 @@ def instrument(
         >>> class Largest(Measure):
         ...     def measure(self, point, array):
         ...         return jnp.abs(array).max()
-        >>> made = instrument(jax.make_jaxpr(lambda x: jnp.sin(x) * 2)(jnp.ones(3)), lambda points: points, Largest())
-        >>> [point.node.op for point in made.points]
+        >>> result = instrument(jax.make_jaxpr(lambda x: jnp.sin(x) * 2)(jnp.ones(3)), lambda points: points, Largest())
+        >>> [point.node.op for point in result.points]
         ['sin', 'mul']
     """
     points_by_key, graph = list_points(closed, inputs, name)

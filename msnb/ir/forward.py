@@ -28,9 +28,8 @@ def forward_of(graph: FuncGraph) -> FuncGraph:
     forward_outputs = [(pair, index >= results) for index, pair in enumerate(graph.outputs) if pair[0] in forward_nodes]
     outputs = [pair for pair, _ in forward_outputs]
     all_sources = {source for node in graph.nodes for source in _iterate_producers(node)}
-    ends = {node for node, _ in outputs} | (
-        forward_nodes.keys() - all_sources
-    )  # a node without readers, such as a check, stays
+    # a node without readers, such as a check, stays
+    ends = {node for node, _ in outputs} | (forward_nodes.keys() - all_sources)
     for node in reversed(forward_nodes):  # nodes that only the gradient reads are dropped too
         if node in ends or node in needed or not outputs:
             needed.add(node)

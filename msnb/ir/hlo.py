@@ -182,9 +182,8 @@ def _parse_instruction(header, line):
     instruction.operands = [] if instruction.literal is not None else re.findall(r"%([\w.\-]+)", operands_text)
     metadata = _METADATA.search(instruction.rest)
     fields = metadata.group(1) if metadata else ""
-    instruction.attributes = _METADATA.sub(
-        "", instruction.rest
-    )  # drop op_name, which may contain "dimensions=" as well
+    # drop op_name, which may contain "dimensions=" as well
+    instruction.attributes = _METADATA.sub("", instruction.rest)
     instruction.called = [
         name for group in _CALLEES.findall(instruction.attributes) for name in re.findall(r"[\w.\-]+", group)
     ]
@@ -379,7 +378,7 @@ class _Builder:
         )
 
     def line(self, frame):
-        """Return (file, line) of the user's code that made the call, to distinguish the calls of one Cell."""
+        """Return (file, line) of the user's code that calls, to distinguish the calls of one Cell."""
         if frame not in self.lines:
             source = self.module.source(frame) if frame else None
             self.lines[frame] = source[:2] if source else None

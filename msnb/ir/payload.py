@@ -9,6 +9,7 @@ The same graph gives the same bytes in every run.
 import gzip
 import json
 import linecache
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -84,21 +85,12 @@ def stage(
             else:
                 input_texts.append(f"={show_constant(source) if isinstance(source, ValueNode) else kind}")
         for inner in node.graphs:
-            for source, _ in inner.outputs:
-                source = origin.get(source, source)
-                if isinstance(source, CNode):
-                    extra.append([number[representative[source.id]], position])
+            sources_of_results = [origin.get(source, source) for source, _ in inner.outputs]
+            extra += [[number[representative[s.id]], position] for s in sources_of_results if isinstance(s, CNode)]
         attrs = [[key, show_value(value)] for key, value in node.attrs.items()]
-        row = [
-            node.name,
-            input_texts,
-            [kind.short() for kind in node.types],
-            attrs,
-            node.flops,
-            node.nbytes,
-            main[node.id],
-        ]
-        rows.append((scope_number[id(tree.home[node.id])], signatures.number(row), lines[node.source]))
+        types = [kind.short() for kind in node.types]
+        signature = [node.name, input_texts, types, attrs, node.flops, node.nbytes, main[node.id]]
+        rows.append((scope_number[id(tree.home[node.id])], signatures.number(signature), lines[node.source]))
     payload = {
         "name": name,
         "graph": graph.name,
@@ -129,18 +121,20 @@ def stage(
     if problems:
         payload["problem"] = problems[0]
     if folded:
-        times = [0] * len(tree.nodes)
-        for stand in representative:
-            times[stand] += 1
-        payload["nodes"]["id"] = _encode_deltas(node.id for node in shown_nodes)
-        payload["nodes"]["times"] = [times[node.id] for node in shown_nodes]
-        payload["scopes"]["count"] = [len(scope.children) for scope in scopes]
-        for key, column in (columns or {}).items():  # omitted nodes count too
-            scope_totals = fold_over_scopes(tree, column)
-            payload["columns"][key]["scopes"] = pack_column(
-                {"values": [scope_totals.get(scope.index) for scope in scopes]}
-            )["values"]
+        _add_counts_of_folds(payload, tree, representative, shown_nodes, scopes, columns or {})
     return payload
+
+
+def _add_counts_of_folds(payload, tree, representative, shown_nodes, scopes, columns):
+    """Add to `payload` how many nodes each shown node represents, and totals of scopes with the omitted nodes."""
+    times = Counter(representative)
+    payload["nodes"]["id"] = _encode_deltas(node.id for node in shown_nodes)
+    payload["nodes"]["times"] = [times[node.id] for node in shown_nodes]
+    payload["scopes"]["count"] = [len(scope.children) for scope in scopes]
+    for key, column in columns.items():
+        totals = fold_over_scopes(tree, column)
+        values = [totals.get(scope.index) for scope in scopes]
+        payload["columns"][key]["scopes"] = pack_column({"values": values})["values"]
 
 
 def _collect_scopes_of_nodes(tree, nodes):

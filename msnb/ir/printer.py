@@ -154,9 +154,10 @@ def _format_call(node, names):
     text = f"{names[node]}([CNode]) = {called}"
     if node.attrs:
         text += f" {{{', '.join(f'{key}: {show_value(value)}' for key, value in node.attrs.items())}}}"
+    # the text of a constant includes its type
     input_types = ", ".join(
         str(source.types[slot]) for source, slot in node.uses if source.types and not isinstance(source, ValueNode)
-    )  # the text of a constant includes its type
+    )
     output_types = ", ".join(map(str, node.types))
     text += f" : ({input_types}) -> {output_types if len(node.types) == 1 else f'({output_types})'}"
     scope = node.scope if names.full_names is None else names.full_names[node.id]

@@ -388,9 +388,8 @@ def mark_updates(nodes: Sequence[Any]) -> None:
         elif any(source in after for source in node.inputs) and (node.scope, node.op) not in mirrored:
             after.add(node)
             _set_update_direction(node)
-    for node in reversed(
-        nodes
-    ):  # a node read only by updates of its scope, such as a learning rate's shape, is one too
+    # a node read only by updates of its scope, such as a learning rate's shape, is one too
+    for node in reversed(nodes):
         near = readers.get(node, ())
         if (
             node.direction == "forward"

@@ -136,9 +136,8 @@ class _Builder:
                 env.update(zip(operation.results, results, strict=True))
             elif kind == "constant":
                 value = operation.attributes["value"]
-                value = (
-                    _parse_literal(str(value)) if getattr(value, "is_splat", True) else None
-                )  # arrays are not parsed: their text may be long
+                # arrays are not parsed: their text may be long
+                value = _parse_literal(str(value)) if getattr(value, "is_splat", True) else None
                 env[operation.results[0]] = (ValueNode(value, (self.type_of(operation.results[0]),)), 0)
             elif kind == "convert" and operands[0][0] is self.platform:
                 env[operation.results[0]] = operands[0]

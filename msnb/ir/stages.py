@@ -67,9 +67,8 @@ class Stages:
         if stage != "optimised" or stage in self._graphs or self.program.seconds.keys() & {"compile", "observed"}:
             return None
         compiled = [(p.seconds.get("compile", 0), len(p.jaxpr.jaxpr.eqns)) for p in all_programs()]
-        each = [
-            seconds / count for seconds, count in compiled if count > _MIN_OPERATORS
-        ]  # max() ignores programs from disk, whose compile times are near 0
+        # max() ignores programs from disk, whose compile times are near 0
+        each = [seconds / count for seconds, count in compiled if count > _MIN_OPERATORS]
         return max(_SECONDS, *each, 0) * len(self.program.jaxpr.jaxpr.eqns)
 
     def __getitem__(self, stage: str) -> "FuncGraph":

@@ -69,9 +69,8 @@ def _is_valid_schema(value):
 
 _TYPES = (*NUMPY, "string")
 _NUMBERS = (int, float, bool)
-_PYTHON_TYPES = {kind: _NUMBERS for kind in NUMPY} | {
-    "string": (str, bytes)
-}  # {type in the schema: Python types of its stored values}
+# {type in the schema: Python types of its stored values}
+_PYTHON_TYPES = {kind: _NUMBERS for kind in NUMPY} | {"string": (str, bytes)}
 _HEADER = {
     "schema": _is_valid_schema,
     "page": lambda value: isinstance(value, list),

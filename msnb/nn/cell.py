@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # used in annotations only
     from msnb.core.tensor.parameter import Parameter
     from msnb.core.tensor.tensor import Tensor
 
-_asked = events.subscribers
+_subscribers = events.subscribers
 _epoch = trace_state.epoch
 _ids = itertools.count()
 _set = object.__setattr__
@@ -108,7 +108,7 @@ class Cell(CallMixin, StateDictMixin):
             trace_state.thread.frame.trace.cell_changes.created.add(self)
         if flags:
             self.add_flags(**flags)
-        if _asked.made:
+        if _subscribers.made:
             events.notify("made", self)
 
     def construct(self, *inputs: Any, **kwargs: Any) -> Any:

@@ -23,13 +23,8 @@ from msnb.common.dtype import (
 )
 from msnb.core.operator.declare import NUMPY as _NUMPY
 
-_FACES = (
-    "array_creations",
-    "array_ops",
-    "dtypes",
-    "logic_ops",
-    "math_ops",
-)  # MindSpore distributes its functions over these modules; here each of them has all names
+# MindSpore distributes its functions over these modules; here each of them has all names
+_FACES = ("array_creations", "array_ops", "dtypes", "logic_ops", "math_ops")
 for _room in _pkgutil.iter_modules(__path__):
     if _room.name not in _FACES:
         _importlib.import_module(f"{__name__}.{_room.name}")

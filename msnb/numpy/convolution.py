@@ -42,7 +42,7 @@ def _Convolve(a, v, *, mode: Overlap = "full"):
         Tensor, a vector of that type.
 
     Raises:
-        TypeError: If an input is not made of numbers.
+        TypeError: If an input does not consist of numbers.
         ValueError: If an input is empty or no vector.
     """
     _check_vectors("convolve", a, v)
@@ -67,7 +67,7 @@ def _Correlate(a, v, *, mode: Overlap = "valid"):
         Tensor, a vector of that type.
 
     Raises:
-        TypeError: If an input is not made of numbers.
+        TypeError: If an input does not consist of numbers.
         ValueError: If an input is empty or no vector.
     """
     _check_vectors("correlate", a, v)

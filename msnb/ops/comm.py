@@ -146,7 +146,7 @@ def index_in_group(root: int, argument: str, name: str, others: DeviceGroup | No
 
 
 def check_numbers(name: str, argument: str, x: jax.Array) -> None:
-    """Raise TypeError if `x` is not made of numbers, because collectives only accept numbers."""
+    """Raise TypeError if `x` does not consist of numbers, because collectives only accept numbers."""
     dtype_in(name, argument, x, _SENDABLE)
 
 
@@ -170,7 +170,7 @@ def AllReduce(
         Tensor of the shape and element type of `input_x`; equal to it if there is only one device.
 
     Raises:
-        TypeError: If `op` or `group` is not a string, or `input_x` is not made of numbers.
+        TypeError: If `op` or `group` is not a string, or `input_x` does not consist of numbers.
         ValueError: If `op` is not one of ReduceOp.
     """
     dtype_in("AllReduce", "input_x", input_x, _SENDABLE)
@@ -191,7 +191,7 @@ def AllGather(input_x, *, group: Str = WORLD):
         Tensor whose first dimension is multiplied by the number of devices.
 
     Raises:
-        TypeError: If `group` is not a string or `input_x` is not made of numbers.
+        TypeError: If `group` is not a string or `input_x` does not consist of numbers.
         ValueError: If `input_x` is a scalar.
     """
     dtype_in("AllGather", "input_x", input_x, _SENDABLE)
@@ -222,7 +222,7 @@ def ReduceScatter(
         device.
 
     Raises:
-        TypeError: If `op` or `group` is not a string, or `input_x` is not made of numbers.
+        TypeError: If `op` or `group` is not a string, or `input_x` does not consist of numbers.
         ValueError: If `op` is not one of ReduceOp, or `input_x` is a scalar.
     """
     dtype_in("ReduceScatter", "input_x", input_x, _SENDABLE)
@@ -280,7 +280,7 @@ def AllSwap(tensor_in, send_size, recv_size, *, group: Str = WORLD):
         Tensor, equal to `tensor_in` if there is only one device.
 
     Raises:
-        TypeError: If `group` is not a string or `tensor_in` is not made of numbers.
+        TypeError: If `group` is not a string or `tensor_in` does not consist of numbers.
         ValueError: If `tensor_in` does not have 2 dimensions.
         NotImplementedError: If there are several devices.
     """

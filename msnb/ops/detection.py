@@ -157,7 +157,7 @@ def CheckValid(bboxes, img_metas):
         Tensor of bool, of shape (N,).
 
     Raises:
-        TypeError: If an input is not made of numbers.
+        TypeError: If an input does not consist of numbers.
         ValueError: If the shapes do not fit.
 
     Examples:
@@ -287,7 +287,7 @@ def _compute_iou_matrix(boxes):
 def NMSWithMask(bboxes, *, iou_threshold: Float = 0.5):
     """Non-maximum suppression: sort boxes by score, and return a mask of the boxes to keep.
 
-    A box is removed if its overlap with a kept box of a higher score exceeds a threshold.
+    A box is removed if its overlap with a remaining box of a higher score exceeds a threshold.
 
     Args:
         iou_threshold (float): Overlap (intersection over union) above which the box with the lower score is removed.
@@ -301,7 +301,7 @@ def NMSWithMask(bboxes, *, iou_threshold: Float = 0.5):
 
         - **output_boxes** - The boxes sorted by descending score, of shape (N, 5).
         - **output_idx** - Indices 0 to N - 1, int32 of shape (N,).
-        - **selected_mask** - True for each sorted box that is kept, of shape (N,).
+        - **selected_mask** - True for each remaining sorted box, of shape (N,).
 
     Raises:
         TypeError: If `bboxes` is not floating point.

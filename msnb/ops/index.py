@@ -118,7 +118,7 @@ def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
 
     Inputs:
         - **x** (Tensor) - Of any shape.
-        - **starts** (tuple[int]) - Whole numbers of the index and first indices of its slices.
+        - **starts** (tuple[int]) - Integers of the index and first indices of its slices.
         - **tensors** (tuple[Tensor]) - Index Tensors.
         - **plan** (tuple) - The kind of each entry of the index.
 
@@ -159,7 +159,7 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
     Inputs:
         - **x** (Tensor) - Of any shape.
         - **value** (Union[Tensor, Number]) - The new values, which broadcast to the shape of ``x[...]``.
-        - **starts** (tuple[int]) - Whole numbers of the index and first indices of its slices.
+        - **starts** (tuple[int]) - Integers of the index and first indices of its slices.
         - **tensors** (tuple[Tensor]) - Index Tensors.
         - **plan** (tuple) - The kind of each entry of the index.
 
@@ -299,7 +299,7 @@ def setitem(x, index, value):
         IndexError: If the index is out of range, too long, or of an unknown kind. A compiled graph only checks index
             Tensors with ``check_indices``. Without it, writes out of range are skipped.
         ValueError: If the value does not broadcast to ``x[index]``.
-        TypeError: If the value is not made of numbers.
+        TypeError: If the value does not consist of numbers.
     """
     if not isinstance(value, (Tensor, bool, int, float, complex)):
         if not isinstance(value, (list, tuple, np.ndarray, np.generic)):

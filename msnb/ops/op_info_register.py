@@ -11,7 +11,7 @@ def op_info_register(op_info):
     """Decorator for a hand-written Ascend kernel. It returns the function unchanged: such kernels do not run here.
 
     Args:
-        op_info (Union[str, dict]): Description made by one of the classes below.
+        op_info (Union[str, dict]): Description from one of the classes below.
     """
     if not isinstance(op_info, (str, dict)):
         raise TypeError(f"For 'op_info_register', 'op_info' should be a str or dict, but got {type(op_info).__name__}.")
@@ -97,7 +97,7 @@ def custom_info_register(*reg_info):
     unchanged.
 
     Args:
-        reg_info (Union[str, dict]): Descriptions made by `CustomRegOp`.
+        reg_info (Union[str, dict]): Descriptions from `CustomRegOp`.
     """
     for info in reg_info:
         if not isinstance(info, (str, dict)):

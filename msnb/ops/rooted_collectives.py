@@ -39,7 +39,7 @@ def AlltoAll(input_x, *, split_count: Int, split_dim: Int, concat_dim: Int, grou
         Tensor; its dimension `split_dim` is divided, and `concat_dim` multiplied, by `split_count`.
 
     Raises:
-        TypeError: If an argument is of another type, or `input_x` is not made of numbers.
+        TypeError: If an argument is of another type, or `input_x` does not consist of numbers.
         ValueError: If `split_count` is not the number of devices, or a dimension does not exist or is not divisible.
     """
     check_numbers("AlltoAll", "input_x", input_x)
@@ -86,7 +86,7 @@ def CollectiveScatter(input_x, *, src_rank: Int = 0, group: Str = WORLD):
         Tensor whose first dimension is divided by the number of devices.
 
     Raises:
-        TypeError: If an argument is of another type, or `input_x` is not made of numbers.
+        TypeError: If an argument is of another type, or `input_x` does not consist of numbers.
         ValueError: If there is no device `src_rank` in the group, or the first dimension cannot be divided.
     """
     others, root = _get_group_and_root("CollectiveScatter", input_x, "src_rank", src_rank, group)
@@ -111,7 +111,7 @@ def CollectiveGather(input_x, *, dest_rank: Int, group: Str = WORLD):
         Tensor whose first dimension is multiplied by the number of devices.
 
     Raises:
-        TypeError: If an argument is of another type, or `input_x` is not made of numbers.
+        TypeError: If an argument is of another type, or `input_x` does not consist of numbers.
         ValueError: If there is no device `dest_rank` in the group, or `input_x` is a scalar.
     """
     others, root = _get_group_and_root("CollectiveGather", input_x, "dest_rank", dest_rank, group)
@@ -137,7 +137,7 @@ def Reduce(input_x, *, dest_rank: Int, op: Reduction = ReduceOp.SUM, group: Str 
         Tensor of the shape and element type of `input_x`.
 
     Raises:
-        TypeError: If an argument is of another type, or `input_x` is not made of numbers.
+        TypeError: If an argument is of another type, or `input_x` does not consist of numbers.
         ValueError: If `op` is not one of ReduceOp, or there is no device `dest_rank` in the group.
     """
     check_numbers("Reduce", "input_x", input_x)

@@ -24,7 +24,7 @@ def SparseToDense(indices, values, dense_shape: Shape):
         Tensor of shape `dense_shape` and the element type of `values`.
 
     Raises:
-        TypeError: If `indices` are not integers or `dense_shape` is not made of int.
+        TypeError: If `indices` are not integers or `dense_shape` does not consist of int.
         ValueError: If the shapes do not fit, or a coordinate is out of range. A compiled graph raises this error only
             with ``check_indices``; otherwise it omits the value.
 

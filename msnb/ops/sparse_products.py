@@ -41,8 +41,8 @@ def SparseTensorDenseAdd(x1_indices, x1_values, x1_shape: Shape, x2):
             with ``check_indices``; otherwise it omits the value.
 
     Examples:
-        >>> places, ones = Tensor([[0, 1], [1, 0]], mindspore.int64), ops.ones((2, 2), mindspore.float32)
-        >>> print(ops.SparseTensorDenseAdd()(places, Tensor([1., 2.], mindspore.float32), (2, 2), ones))
+        >>> indices, ones = Tensor([[0, 1], [1, 0]], mindspore.int64), ops.ones((2, 2), mindspore.float32)
+        >>> print(ops.SparseTensorDenseAdd()(indices, Tensor([1., 2.], mindspore.float32), (2, 2), ones))
         [[1. 2.]
          [3. 1.]]
     """
@@ -78,8 +78,8 @@ def SparseTensorDenseMatmul(
             with ``check_indices``; otherwise it omits the value.
 
     Examples:
-        >>> places, values = Tensor([[0, 1], [1, 2]], mindspore.int32), Tensor([1., 2.], mindspore.float32)
-        >>> print(ops.SparseTensorDenseMatmul()(places, values, (2, 3), Tensor([[1.], [2.], [3.]], mindspore.float32)))
+        >>> indices, values = Tensor([[0, 1], [1, 2]], mindspore.int32), Tensor([1., 2.], mindspore.float32)
+        >>> print(ops.SparseTensorDenseMatmul()(indices, values, (2, 3), Tensor([[1.], [2.], [3.]], mindspore.float32)))
         [[2.]
          [6.]]
     """
@@ -122,8 +122,8 @@ class Coalesce(HostPrimitive):
         ValueError: If the shapes do not fit, or a coordinate is outside.
 
     Examples:
-        >>> places, shape = Tensor([[0, 0, 1], [1, 1, 2]], mindspore.int64), Tensor([3, 3], mindspore.int64)
-        >>> print(ops.Coalesce()(places, Tensor([1., 5., 4.], mindspore.float32), shape)[1])
+        >>> indices, shape = Tensor([[0, 0, 1], [1, 1, 2]], mindspore.int64), Tensor([3, 3], mindspore.int64)
+        >>> print(ops.Coalesce()(indices, Tensor([1., 5., 4.], mindspore.float32), shape)[1])
         [6. 4.]
     """
 
@@ -163,9 +163,9 @@ class SparseSlice(HostPrimitive):
         ValueError: If the shapes do not fit.
 
     Examples:
-        >>> places, values = Tensor([[0, 1], [1, 2], [2, 2]], mindspore.int64), Tensor([1, 2, 3], mindspore.int64)
+        >>> indices, values = Tensor([[0, 1], [1, 2], [2, 2]], mindspore.int64), Tensor([1, 2, 3], mindspore.int64)
         >>> shape, start, size = (Tensor(n, mindspore.int64) for n in ([3, 4], [0, 1], [2, 3]))
-        >>> print(ops.SparseSlice()(places, values, shape, start, size)[0])
+        >>> print(ops.SparseSlice()(indices, values, shape, start, size)[0])
         [[0 0]
          [1 1]]
     """

@@ -106,8 +106,8 @@ def jet(
 
     Examples:
         >>> x, series = Tensor([1.0, 2.0], mindspore.float32), Tensor([[1.0, 1.0], [0.0, 0.0]], mindspore.float32)
-        >>> value, found = ops.jet(lambda x: x**3, x, series)
-        >>> print(found)
+        >>> value, derivatives = ops.jet(lambda x: x**3, x, series)
+        >>> print(derivatives)
         [[ 3. 12.]
          [ 6. 12.]]
     """

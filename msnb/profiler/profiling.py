@@ -53,8 +53,8 @@ class Profiler:
         >>> profiler = Profiler()
         >>> for _ in range(4):
         ...     y = net(x)
-        >>> made = profiler.analyse()
-        >>> len(made.steps)
+        >>> result = profiler.analyse()
+        >>> len(result.steps)
         3
     """
 

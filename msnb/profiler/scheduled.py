@@ -38,10 +38,10 @@ class profile(Profiler):
         >>> from mindspore import profiler
         >>> net, x, rounds = nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)), []
         >>> plan = profiler.schedule(wait=1, active=2, repeat=1)
-        >>> with profiler.profile(schedule=plan, on_trace_ready=rounds.append) as made:
+        >>> with profiler.profile(schedule=plan, on_trace_ready=rounds.append) as profile:
         ...     for _ in range(5):
         ...         y = net(x)
-        ...         made.step()
+        ...         profile.step()
         >>> len(rounds)
         1
     """

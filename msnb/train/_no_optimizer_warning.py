@@ -13,9 +13,8 @@ class IdleCheck:
     """
 
     def __init__(self, network):
-        self._before = [
-            (param, param._array) for param in Cell.trainable_params(network)
-        ]  # called on the class, as networks may have an attribute of that name
+        # called on the class, as networks may have an attribute of that name
+        self._before = [(param, param._array) for param in Cell.trainable_params(network)]
 
     def look(self):
         """Compare the Parameters after the first step, and warn if none has changed. Returns None, so that the caller

@@ -47,7 +47,7 @@ def save_checkpoint(
             Parameters, or of dicts {"name": str, "data": Parameter or Tensor}; or a dict of Parameters, Tensors or
             arrays by name.
         ckpt_file_name (str): File to write, usually ending in ".ckpt"; an existing one is replaced, a missing folder is
-            made. In the format "safetensors", the ending ".safetensors" is added if it is missing.
+            created. In the format "safetensors", the ending ".safetensors" is added if it is missing.
         integrated_save (bool): True gathers Parameters that are sharded over several processes, and all processes must
             call. False saves the shards of this process, for `load_distributed_checkpoint`. Default: True.
         async_save (Union[bool, str]): Whether a thread writes the file while the program continues: True or "thread";

@@ -52,7 +52,7 @@ def declared():
 
 
 @pytest.mark.parametrize("name", sorted(declared() | set(NO_EFFECT)))
-def test_an_attribute_without_effect_is_kept_and_said_once(name, capsys):
+def test_an_attribute_without_effect_is_stored_and_said_once(name, capsys):
     op, _, attribute = name.partition(".")
     value = other_than(REGISTRY[op].attributes[attribute][0].meant)
     required = REQUIRED.get(op, {})

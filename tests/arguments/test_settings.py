@@ -208,7 +208,7 @@ def test_a_wrong_number_of_pipeline_stages_raises_and_changes_nothing():
 
 
 @pytest.mark.parametrize(("reserve", "scope"), [(True, "Default/0-Dense"), (False, "Default/0")])
-def test_scopes_name_the_class_of_a_cell_unless_told_otherwise(reserve, scope):
+def test_scopes_name_the_class_of_a_cell_by_default(reserve, scope):
     context.set_context(mode=context.GRAPH_MODE, reserve_class_name_in_scope=reserve)
     net = nn.SequentialCell(nn.Dense(2, 2))
     text = str(ms.ir.text(net, Tensor(np.ones((1, 2), np.float32))))

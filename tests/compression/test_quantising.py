@@ -78,7 +78,7 @@ def test_parameter_names_are_those_of_mindspore():
     }
 
 
-def test_momentum_of_statistics_is_kept():
+def test_momentum_of_statistics_is_preserved():
     net, plain = Net(), Net()
     ms.load_param_into_net(plain, net.parameters_dict())
     net = QuantizationAwareTraining().quantize(net).set_train()
@@ -114,7 +114,7 @@ def test_result_without_activation_is_quantised_by_default():
     assert not net[0].has_act
 
 
-def test_training_mode_is_kept_and_a_single_block_is_converted():
+def test_training_mode_is_preserved_and_a_single_block_is_converted():
     assert QuantizationAwareTraining().quantize(nn.DenseBnAct(3, 4).set_train()).dense.fake_quant_weight.training
     assert not QuantizationAwareTraining().quantize(nn.DenseBnAct(3, 4)).dense.fake_quant_weight.training
 

@@ -211,12 +211,12 @@ def test_every_parameter_of_every_equation_counts(graph):
         (lambda x: jax.random.normal(jax.random.key(0), ()), lambda x: jax.random.normal(jax.random.key(1), ())),
     ],
 )
-def test_functions_that_differ_are_told_apart(one, other):
+def test_functions_that_differ_are_distinguished(one, other):
     marks = [fingerprint(jax.make_jaxpr(fn)(EXAMPLE)) for fn in (one, other)]
     assert None not in marks and marks[0] != marks[1]
 
 
-def test_kinds_of_inputs_are_told_apart():
+def test_kinds_of_inputs_are_distinguished():
     marks = {
         fingerprint(jax.make_jaxpr(lambda x: x + x)(example))
         for example in (EXAMPLE, EXAMPLE[:2], EXAMPLE.astype(jnp.int32), 1.0, np.float64(1.0))

@@ -20,7 +20,7 @@ def test_values_show_their_type_where_they_name_one():
     assert repr(Values([1, 2])) == "Values([1, 2])" and repr(Values([1], "int64")) == "Values([1], 'int64')"
 
 
-def test_a_row_is_not_changed_by_what_is_made_of_it():
+def test_a_row_is_not_changed_by_what_is_computed_from_it():
     row = case(ops.ReduceSum, F(2, 3), 1, keep_dims=True)
     other = row.within(1e-3).wrt(0, of=1).results(0, 1).without("half", "a reason")
     assert (row.tolerance, row.variables, row.of, row.compared, row.left_out) == (None, None, None, None, {})

@@ -144,7 +144,7 @@ def test_training_ends_with_the_error_of_a_wrong_label():
     assert np.isfinite(net.weight.asnumpy()).all()
 
 
-def test_the_graph_of_a_step_holds_one_node_for_the_check_and_none_for_what_is_kept():
+def test_the_graph_of_a_step_holds_one_node_for_the_check_and_none_for_the_stored_value():
     _, _, train = step()
     jaxpr = program_cache.program_of(train, X, i32(0, 1)).jaxpr.jaxpr
     names = [e.params.get("name") for e in jaxpr.eqns]
@@ -304,7 +304,7 @@ def test_indices_that_are_not_there_yet_are_checked_at_the_next_look(slow):
     assert np.isnan(y.asnumpy()).all() and z.asnumpy() == 2
 
 
-def test_verdicts_are_kept_in_bounds(slow):
+def test_number_of_verdicts_is_limited(slow):
     context.set_context(mode=PYNATIVE)
     x = Tensor(np.float32([1, 2]))
     for _ in range(300):

@@ -484,7 +484,7 @@ def test_gradients_of_parameters_are_named_in_the_graph_of_a_train_step():
     assert names == [f"gradient:{p.name}" for p in net.trainable_params()]
 
 
-def test_the_program_of_a_value_and_grad_function_is_found_without_running_it():
+def test_the_program_of_a_value_and_grad_function_is_returned_without_running_it():
     net = Scale()
     step = ops.value_and_grad(net, None, net.trainable_params())
     program = program_cache.program_of(step, X)

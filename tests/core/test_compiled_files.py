@@ -42,7 +42,7 @@ def run(net):
     return net(X).asnumpy()
 
 
-def test_a_second_network_of_the_same_text_is_found_and_gives_the_same(cache):
+def test_a_second_network_of_the_same_text_is_reused_and_gives_the_same(cache):
     first = run(Net())
     missed = cache.misses
     second = run(Net())
@@ -50,7 +50,7 @@ def test_a_second_network_of_the_same_text_is_found_and_gives_the_same(cache):
     np.testing.assert_array_equal(first, second)
 
 
-def test_networks_that_differ_only_in_the_names_of_their_layers_are_kept_apart(cache):
+def test_networks_that_differ_only_in_the_names_of_their_layers_are_distinguished(cache):
     """Views and profiles read names out of what was compiled."""
     from msnb.core.program.program_cache import program_of
 
@@ -61,7 +61,7 @@ def test_networks_that_differ_only_in_the_names_of_their_layers_are_kept_apart(c
     assert "second-Dense" in text and "first-Dense" not in text
 
 
-def test_operators_of_pynative_mode_are_kept_too(cache):
+def test_operators_of_pynative_mode_are_stored_too(cache):
     context.set_context(mode=ms.PYNATIVE_MODE)
     ops.erfinv(Tensor(np.full(7, 0.5, np.float32))).asnumpy()
     missed = cache.misses
@@ -99,7 +99,7 @@ def test_a_damaged_file_is_thrown_away_and_the_program_compiled_again(tmp_path, 
     assert files.get("key") == b"an executable"
 
 
-def test_nothing_is_kept_and_nothing_raised_where_the_folder_cannot_be_made(tmp_path):
+def test_without_a_folder_nothing_is_stored_and_nothing_raised(tmp_path):
     (tmp_path / "file").write_text("in the way")
     files = CompiledFiles(tmp_path / "file" / "compiled")
     files.put("key", b"an executable")
@@ -115,7 +115,7 @@ def test_a_folder_that_others_may_write_to_is_not_used(tmp_path, capfd):
     assert "others may write" in capfd.readouterr().err
 
 
-def test_the_limit_is_kept_and_what_was_used_last_stays(tmp_path, monkeypatch):
+def test_the_limit_holds_and_the_last_used_stays(tmp_path, monkeypatch):
     monkeypatch.setattr(persistent_cache, "LIMIT", 1000)
     files = CompiledFiles(tmp_path)
     foreign = tmp_path / "notes" / "mine.txt"
@@ -130,7 +130,7 @@ def test_the_limit_is_kept_and_what_was_used_last_stays(tmp_path, monkeypatch):
     assert files.clear() == (7, 700) and foreign.exists()
 
 
-def test_two_who_write_and_read_one_key_see_whole_files_only(tmp_path):
+def test_two_who_write_and_read_one_key_see_complete_files_only(tmp_path):
     values = [bytes([n]) * 50_000 for n in range(2)]
     wrong = []
 

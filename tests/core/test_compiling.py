@@ -129,7 +129,7 @@ ALARM = (
 )
 
 
-def test_the_alarm_of_xla_is_held_back_and_nothing_else_is(capfd):
+def test_the_alarm_of_xla_is_suppressed_and_nothing_else_is(capfd):
     with slow_compile_alarm.SuppressAlarm():
         os.write(2, f"before\n{ALARM}between\n{ALARM}".encode())
         subprocess.run([sys.executable, "-c", "import os; os.write(2, b'of a child\\n')"], check=True)

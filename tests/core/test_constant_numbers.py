@@ -77,7 +77,7 @@ def test_what_fails_with_constants_too_says_so_and_is_not_remembered():
     assert not program_cache.programs_of(f).constants
 
 
-def test_constants_that_change_in_each_call_are_told_of(capsys):
+def test_constants_that_change_in_each_call_are_reported(capsys):
     log._reset()
 
     @ms.jit

@@ -28,7 +28,7 @@ def _tensor(*shape):
 
 
 @pytest.mark.parametrize("sizes", [(3, 7, 1, 13), (1, 3, 17, 1, 2)])
-def test_parameters_of_a_new_shape_are_made_set_and_read_without_a_program(compiled_programs, sizes):
+def test_parameters_of_a_new_shape_are_created_set_and_read_without_a_program(compiled_programs, sizes):
     source = _tensor(*sizes)
     weight = Parameter(source, name="weight")
     weight.set_data(source)
@@ -38,7 +38,7 @@ def test_parameters_of_a_new_shape_are_made_set_and_read_without_a_program(compi
     assert compiled_programs == []
 
 
-def test_a_parameter_that_is_trained_in_place_leaves_the_tensors_that_it_was_made_and_set_with():
+def test_a_parameter_that_is_trained_in_place_leaves_the_tensors_that_it_was_created_and_set_with():
     context.set_context(mode=context.GRAPH_MODE)
     parameter, source = _tensor(2, 3), _tensor(2, 3)
 

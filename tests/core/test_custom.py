@@ -202,7 +202,7 @@ def test_what_cannot_be_declared_is_refused():
         SoftThreshold(depth=2)
 
 
-def test_wrong_gradients_are_told():
+def test_wrong_gradients_are_reported():
     @ms.custom_operator(backward=lambda x, y, out, dout: dout)
     def OneTooFew(x, y):
         return x + y
@@ -218,7 +218,7 @@ def test_wrong_gradients_are_told():
 
 
 # ---------------------------------------------------------------------- check_operator
-def test_what_is_right_is_told_to_be():
+def test_right_operators_are_confirmed():
     result = ms.check_operator(SoftThreshold(level=0.2), [Tensor(X)], expected=shrunk(X, 0.2))
     assert result.results == (((2, 3), "float32"),) and result.gradients == (0,) and result.worst < 1e-2
     assert ms.check_operator(AddScaled(), [Tensor(X), Tensor(X)]).gradients == (0, 1)
@@ -226,7 +226,7 @@ def test_what_is_right_is_told_to_be():
     assert ms.check_operator(ops.Argmax(), [Tensor(X)]).gradients == ()
 
 
-def test_what_is_wrong_is_told_with_its_place():
+def test_an_error_is_reported_with_its_element():
     with pytest.raises(AssertionError, match=r"gradient of 'Straight' by input 0 at \(\d, \d\) is .*, but finite"):
         ms.check_operator(Straight(), [Tensor(X)])
     with pytest.raises(AssertionError, match=r"of 'SoftThreshold' is -1.5 at \(0, 0\), but of what is expected -2.0"):
@@ -298,7 +298,7 @@ def test_what_is_compiled_for_other_devices_is_refused_with_what_to_write(kind):
         ops.Custom(lambda x: x, func_type=kind)
 
 
-def test_what_custom_cannot_do_is_told():
+def test_unsupported_uses_of_custom_are_named():
     with pytest.raises(ValueError, match="'func_type' should be one of"):
         ops.Custom(np.sin, (1,), ms.float32, "python")
     with pytest.raises(ValueError, match="'out_shape' is needed"):

@@ -248,7 +248,7 @@ def test_calls_of_cells_come_with_their_scope_arguments_and_results(mode):
     assert outermost.args[0].shape == (4, 3) and [c.traced for c in inner] == [mode == ms.GRAPH_MODE] * 3
 
 
-def test_a_call_that_fails_is_left_with_its_error_and_one_that_was_not_told_of_is_not_left():
+def test_a_call_that_fails_is_left_with_its_error_and_an_unreported_one_is_not_left():
     context.set_context(mode=ms.PYNATIVE_MODE)
     left, late = [], []
 
@@ -264,7 +264,7 @@ def test_a_call_that_fails_is_left_with_its_error_and_one_that_was_not_told_of_i
     assert left == [(net, ValueError)] and not late
 
 
-def test_kernels_are_told_with_arrays_and_result_unless_they_are_traced():
+def test_kernels_are_reported_with_arrays_and_result_unless_they_are_traced():
     context.set_context(mode=ms.PYNATIVE_MODE)
     received, x = [], Tensor(X)
     with events.listen(dispatched=lambda *args: received.append(args)):
@@ -277,7 +277,7 @@ def test_kernels_are_told_with_arrays_and_result_unless_they_are_traced():
     assert arrays[0] is x._array and out is y._array and start < sent
 
 
-def test_a_gradient_is_told_from_its_recording_to_its_end():
+def test_a_gradient_is_reported_from_its_recording_to_its_end():
     context.set_context(mode=ms.PYNATIVE_MODE)
     received = []
     tell = {e: lambda *args, e=e: received.append(e) for e in ("recorded", "pulled", "differentiated")}
@@ -286,7 +286,7 @@ def test_a_gradient_is_told_from_its_recording_to_its_end():
     assert received == ["recorded", "recorded", "pulled", "pulled", "differentiated"]
 
 
-def test_programs_are_told_when_they_are_compiled_and_when_they_run():
+def test_programs_are_reported_when_they_are_compiled_and_when_they_run():
     context.set_context(mode=ms.GRAPH_MODE)
     net, received = Net(), []
     with events.listen(
@@ -308,7 +308,7 @@ def test_a_dataset_tells_of_each_row_that_it_was_asked_for():
 
 
 # ---------------------------------------------------------------------- listening
-def test_what_a_listener_runs_is_told_to_others_and_not_to_itself():
+def test_what_a_listener_runs_is_reported_to_others_and_not_to_itself():
     context.set_context(mode=ms.PYNATIVE_MODE)
     mine, others, x = [], [], Tensor(X)
 
@@ -322,7 +322,7 @@ def test_what_a_listener_runs_is_told_to_others_and_not_to_itself():
 
 
 @pytest.mark.parametrize("here, heard", [(True, 1), (False, 2)])
-def test_a_listener_is_told_of_its_own_thread_or_of_all(here, heard):
+def test_a_listener_hears_of_its_own_thread_or_of_all(here, heard):
     context.set_context(mode=ms.PYNATIVE_MODE)
     received, x = [], Tensor(X)
     with events.listen(dispatched=lambda *_: received.append(1), here=here):
@@ -333,7 +333,7 @@ def test_a_listener_is_told_of_its_own_thread_or_of_all(here, heard):
     assert len(received) == heard
 
 
-def test_a_listener_may_close_itself_and_others_while_it_is_told():
+def test_a_listener_may_close_itself_and_others_while_it_is_called():
     context.set_context(mode=ms.PYNATIVE_MODE)
     received = []
 
@@ -391,7 +391,7 @@ def test_cells_pickle_by_the_names_that_they_always_had():
     assert pickle.loads(pickle.dumps(Cell)) is Cell and Cell.__module__ == "msnb.nn.cell"
 
 
-def test_a_cell_is_told_of_as_it_is_made_with_those_inside_it():
+def test_a_cell_is_reported_when_constructed_with_those_inside_it():
     received = []
 
     class Inner(nn.Cell):

@@ -19,7 +19,7 @@ def rules():
     return table
 
 
-def test_an_entry_is_found_by_class_instance_and_operator_with_or_without_strategy(rules):
+def test_an_entry_is_selected_by_class_instance_and_operator_with_or_without_strategy(rules):
     marked = P.MatMul(True).shard(((1, 1), (1, 1)))
     for thing in (P.MatMul, P.MatMul(), REGISTRY["MatMul"], marked, marked._operator):
         assert rules[thing] == "rule" and thing in rules
@@ -66,7 +66,7 @@ def test_an_operator_of_a_user_has_an_entry_that_goes_with_it(rules):
     assert len(rules) == 2
 
 
-def test_primitives_of_jax_are_told_apart_by_name():
+def test_primitives_of_jax_are_distinguished_by_name():
     assert FLOPS["dot_general"] is not FLOPS["reshape"]
     with pytest.raises(MissingRule, match="For 'sin', there is no count of operations"):
         FLOPS["sin"]

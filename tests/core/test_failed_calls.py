@@ -81,7 +81,7 @@ class Exchange(nn.Cell):
         return loss
 
 
-def test_values_known_before_the_error_and_values_that_two_parameters_share_are_kept_too():
+def test_values_known_before_the_error_and_values_that_two_parameters_share_survive_too():
     net = Exchange()
     x, right, wrong = Tensor(np.ones(3, np.float32)), Tensor(np.array([2], np.int32)), Tensor(np.array([3], np.int32))
     with pytest.raises(RuntimeError, match="labels"):

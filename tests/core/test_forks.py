@@ -52,7 +52,7 @@ def read():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_tensors_can_be_made_and_read_in_a_forked_process():
+def test_tensors_can_be_created_and_read_in_a_forked_process():
     expected = read()
     with multiprocessing.get_context("fork").Pool(1) as pool:
         assert pool.apply_async(read).get(20) == pytest.approx(expected)

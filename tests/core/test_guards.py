@@ -233,7 +233,7 @@ def test_a_hook_that_keeps_an_output_of_a_graph_is_named_with_its_layer_and_the_
     net(X)
 
 
-def test_a_tensor_of_the_graph_kept_in_a_list_is_refused_and_taken_out():
+def test_a_tensor_of_the_graph_in_a_list_is_refused_and_taken_out():
     class Keeps(Counts):
         def construct(self, x):
             self.seen.append(x)

@@ -56,7 +56,7 @@ def slow_path(fn):
     return "cache_miss" in seen
 
 
-def test_a_stop_waits_until_what_is_whole_is_done():
+def test_a_stop_waits_until_an_atomic_section_is_done():
     done = []
 
     def work():

@@ -28,7 +28,7 @@ def late(make):
 
 
 @pytest.mark.parametrize("make", MAKES.values(), ids=MAKES)
-def test_first_values_that_are_found_later_are_those_that_would_be_there_at_once(make):
+def test_lazy_initial_values_equal_immediate_ones(make):
     ms.set_seed(3)
     expected = make()
     ms.set_seed(3)

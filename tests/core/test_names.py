@@ -176,7 +176,7 @@ class cube(PrimitiveWithInfer):  # noqa: N801 - likewise
         return jax.numpy.sin(x) * x * x
 
 
-def test_the_operator_is_found_again_in_hlo_whatever_its_attributes_say():
+def test_the_operator_is_identified_in_hlo_whatever_its_attributes_say():
     tag = 'window={1}, dimensions={0} direction=LT body=%x calls=%y "/(('
     net = Net(lambda self, x: self.a(self.b(x)) @ x, a=cube().set_stage(3), b=tagged(tag))
     stages = Stages(program_cache.program_of(net, X), "net")

@@ -21,7 +21,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_what_is_made_of_numbers_is_float32(call):
+def test_results_of_numbers_are_float32(call):
     plain = call(X, 0.5)
     context.set_context(mode=context.GRAPH_MODE)
     got = ms.jit(call)(X, 0.5)

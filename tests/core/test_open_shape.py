@@ -36,7 +36,7 @@ def test_a_signature_with_values_asks_for_their_shape():
         twice(ones(5, 3))
 
 
-def test_a_cell_is_told_of_inputs_with_any_number_of_axes():
+def test_a_cell_learns_of_inputs_with_any_number_of_axes():
     net = nn.ReLU()
     net.set_inputs(ANY)
     assert net.get_inputs()[0].shape == (-2,) and net(ones(2)).shape == (2,) and net(ones(1, 2)).shape == (1, 2)

@@ -37,7 +37,7 @@ def test_a_scope_is_the_path_that_the_user_wrote(scope, root, path):
     assert attribute_path(scope, root) == path
 
 
-def test_the_class_of_a_scope_is_told_apart_from_its_attribute():
+def test_the_class_of_a_scope_is_distinguished_from_its_attribute():
     assert class_of("Default/block-Block (2)/conv-Conv2d") == "Conv2d"
     assert class_of("Default/relu-ReLU (11)") == "ReLU"
     assert class_of("Default/block-Block/while(x)") == class_of("Default") == ""

@@ -30,7 +30,7 @@ class Rounds(nn.Cell):
         return self.dense(x)
 
 
-def test_a_long_loop_is_told_with_its_line_and_a_cure(caplog):
+def test_a_long_loop_is_reported_with_its_line_and_a_cure(caplog):
     with caplog.at_level(logging.WARNING):
         said = format_hint(program_of(Rounds(HINT_AFTER), X))
     line = Rounds.construct.__code__.co_firstlineno + 2

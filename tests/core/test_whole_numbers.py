@@ -85,7 +85,7 @@ def test_a_gradient_has_the_type_of_its_input_and_the_value_of_the_real_one(pair
         (lambda x: (x > 2) * Tensor([1.0, 2.0]), (2, 3), [0, 0]),
     ],
 )
-def test_an_operator_on_whole_numbers_has_the_gradient_of_real_ones(function, x, want):
+def test_an_operator_on_integers_has_the_gradient_of_floats(function, x, want):
     gradient = grad(function)(make_integers(*x))
     assert gradient.dtype == ms.int32 and gradient.asnumpy().tolist() == want
 
@@ -96,7 +96,7 @@ def test_it_is_cut_at_each_operator():
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int8", "uint8"])
-def test_a_gradient_passes_where_numbers_become_whole(dtype):
+def test_a_gradient_passes_where_numbers_become_integers(dtype):
     kind = getattr(ms, dtype)
     there = grad(lambda x: ops.cast(x, kind) * 3)(Tensor([1.5, 2.0]))
     and_back = grad(lambda x: ops.cast(ops.cast(x, kind), ms.float32) * 2.5)(Tensor([1.5, 2.0]))
@@ -104,7 +104,7 @@ def test_a_gradient_passes_where_numbers_become_whole(dtype):
     assert numbers((there, and_back)) == [[3.0, 3.0], [2.0, 2.0]]
 
 
-def test_a_choice_among_whole_numbers_has_no_slope():
+def test_a_choice_among_integers_has_no_slope():
     assert grad(lambda x: ops.Argmax()(x) * x.sum())(Tensor([1.0, 2.0])).asnumpy().tolist() == [1.0, 1.0]
 
 
@@ -119,7 +119,7 @@ def test_one_tensor_given_twice_is_two_variables():
     assert numbers(grad_all(lambda a, b: a * a * b)(x, x)) == [[8, 18], [4, 9]]
 
 
-def test_whole_numbers_weigh_whole_outputs():
+def test_integers_weigh_integer_outputs():
     transposed = grad_with(lambda x: x.transpose())(make_integers((1, 2), (3, 4)), make_integers((1, 2), (3, 4)))
     assert numbers(transposed) == [[[1, 3], [2, 4]]]
 
@@ -137,7 +137,7 @@ class Square(nn.Cell):
         return x * self.weight * self.weight
 
 
-def test_a_parameter_of_whole_numbers_has_a_gradient():
+def test_a_parameter_of_integers_has_a_gradient():
     net = Square()
     by_weight = ops.GradOperation(get_by_list=True)(net, [net.weight])(make_integers(1, 2))
     assert by_weight[0].dtype == ms.int32 and numbers(by_weight) == [[6, 16]]
@@ -164,7 +164,7 @@ class Around(nn.Cell):
 
 
 @pytest.mark.parametrize("dtypes", list(itertools.product(("int32", "float32", "uint8"), repeat=2)))
-def test_a_bprop_is_called_for_whole_numbers_too(dtypes):
+def test_a_bprop_is_called_for_integers_too(dtypes):
     x, y = (make_integers(2, 3, dtype=dtype) for dtype in dtypes)
     result = grad_all(Told())(x, y)
     assert [g.dtype for g in result] == [x.dtype, y.dtype]
@@ -190,7 +190,7 @@ def test_a_bprop_gives_a_tuple_for_a_tuple(dtype):
     assert numbers(grad_all(run)(x, y, z)) == [[10, 10], [20, 20], [30, 30]]
 
 
-def test_a_loop_of_python_unrolls_whole_numbers_too():
+def test_a_loop_of_python_unrolls_integers_too():
     def cube(x):
         result = x
         for _ in range(2):

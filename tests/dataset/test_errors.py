@@ -85,7 +85,7 @@ def test_an_error_in_a_batch_function_comes_back():
         )
 
 
-def test_a_function_that_returns_too_few_columns_is_told_so():
+def test_a_function_that_returns_too_few_columns_is_named():
     d = ds.NumpySlicesDataset([1, 2], ["x"], shuffle=False).map(lambda x: x, ["x"], ["a", "b"], column_order=["a", "b"])
     with pytest.raises(RuntimeError, match="output column"):
         list(d.create_tuple_iterator(num_epochs=1, output_numpy=True))

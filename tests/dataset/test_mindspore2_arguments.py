@@ -193,7 +193,7 @@ def test_encrypted_images_are_read_with_the_decrypt_function(name, photos):
 
 
 @pytest.mark.parametrize("name", ["VOC", "VOC Detection", "COCO"])
-def test_renamed_column_of_file_names_is_kept(name, photos):
+def test_renamed_column_of_file_names_stays(name, photos):
     plain, named = photos[name](), photos[name](extra_metadata=True)
     assert values(named) == values(plain)
     (row,) = values(named.rename("_meta-filename", "name"))

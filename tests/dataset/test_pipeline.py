@@ -98,7 +98,7 @@ def test_filter_keeps_rows_for_which_the_function_is_true():
     assert rows(numbers().filter(lambda x: bool(x % 3 == 0), ["x"])) == [0, 3, 6, 9]
 
 
-def test_split_gives_disjoint_parts_that_cover_everything():
+def test_split_gives_disjoint_subsets_that_cover_everything():
     one, two = numbers().split([0.7, 0.3])
     assert (one.get_dataset_size(), two.get_dataset_size()) == (7, 3)
     assert sorted(rows(one) + rows(two)) == list(range(10))

@@ -157,7 +157,7 @@ def whisper(text):
     return text
 
 
-def test_a_function_is_found_once_it_was_registered(source):
+def test_a_function_is_available_once_it_was_registered(source):
     name = {"tensor_op_module": __name__, "tensor_op_name": "shout"}
     rows = ds.deserialize(mapped(source, **name)).create_tuple_iterator(output_numpy=True)
     assert [bytes(row[0].item()) for row in rows] == [b"ONE", b"TWO"]
@@ -168,7 +168,7 @@ def test_a_function_is_found_once_it_was_registered(source):
     assert ds.compare(ds.deserialize(description), ds.deserialize(source).map(whisper, ["text"]))
 
 
-def test_predicates_and_samplers_of_ones_own_are_found_too(tmp_path):
+def test_predicates_and_samplers_of_ones_own_are_available_too(tmp_path):
     @ds.register_function
     def even(label):
         return label % 2 == 0

@@ -132,7 +132,7 @@ def test_all_pictures_before_one_that_cannot_be_decoded_come_before_the_error(tm
     assert got == list(range(wrong)) and error is not None
 
 
-def test_whole_batches_come_before_the_error_and_the_rest_of_one_does_not():
+def test_complete_batches_come_before_the_error_and_the_rest_of_one_does_not():
     got, error = read(source(7).batch(3))
     assert got == [0, 3] and "planted" in str(error)
 

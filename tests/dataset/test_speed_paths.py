@@ -104,7 +104,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_upper_rows_of_a_jpeg_are_those_of_the_whole(kind):
+def test_the_upper_rows_of_a_jpeg_are_those_of_the_picture(kind):
     pytest.importorskip("simplejpeg")
     data = jpeg(143, 211, **KINDS[kind])
     full_image = kernels.decode(data)

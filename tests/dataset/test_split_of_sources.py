@@ -72,7 +72,7 @@ def numbers_of(dataset):
 @pytest.mark.parametrize("sizes", [[7, 3], [0.5, 0.2, 0.3]])
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("options", [{}, {"shuffle": False}], ids=["as it is", "in order"])
-def test_the_parts_of_a_split_divide_the_rows(folder, source, sizes, randomize, options):
+def test_the_subsets_of_a_split_divide_the_rows(folder, source, sizes, randomize, options):
     ds.config.set_seed(5)
     splits = SOURCES[source](folder, **options).split(sizes, randomize=randomize)
     rows = [numbers_of(part) for part in splits]

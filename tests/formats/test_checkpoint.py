@@ -112,7 +112,7 @@ def test_a_damaged_file_is_refused_with_its_name(tmp_path, damage, message):
     assert "a.ckpt" in str(error.value)
 
 
-def test_a_flipped_bit_is_found_by_the_checksum(tmp_path):
+def test_a_flipped_bit_is_detected_by_the_checksum(tmp_path):
     path = tmp_path / "a.ckpt"
     checkpoint.write(path, {"w": np.arange(64, dtype=np.float32)}, crc_check=True)
     damaged = bytearray(path.read_bytes())

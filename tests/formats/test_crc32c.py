@@ -29,7 +29,7 @@ def test_every_length_has_the_checksum_of_the_definition(size):
     assert crc32c.masked_crc32c(data) == crc32c.masked(by_bits(data))
 
 
-def test_parts_of_all_lengths_are_checked_together():
+def test_sections_of_all_lengths_are_checked_together():
     data = np.random.default_rng(0).integers(0, 256, 9000, np.uint8).tobytes()
     spans = [(i, i + size) for i, size in enumerate((0, 1, 2, 8, 8, 100, 1023, 1024, 1025, 6000))]
     checksums = [crc32c.masked(by_bits(data[slice(*span)])) for span in spans]
@@ -50,7 +50,7 @@ def test_the_generator_divides_the_four_terms_that_folding_stands_on():
 
 
 @pytest.mark.parametrize("places", [0, 5, 300, 2500])
-def test_long_messages_that_differ_in_few_places_or_in_many_have_the_checksums_of_each_alone(places):
+def test_long_messages_that_differ_in_few_bytes_or_in_many_have_the_checksums_of_each_alone(places):
     chance = np.random.default_rng(places)
     messages = np.tile(chance.integers(0, 256, 7000, np.uint8), (300, 1))
     at = chance.choice(7000, places, replace=False)

@@ -52,7 +52,7 @@ def test_a_file_of_the_first_versions_has_no_tag():
     assert cipher.opened(data[:4] + data[20:], "a") == b"the plain text"
 
 
-def test_a_vector_may_be_a_nonce_as_a_whole():
+def test_a_vector_may_be_a_complete_nonce():
     """As MindSpore's newest source has it."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -65,7 +65,7 @@ def test_a_vector_may_be_a_nonce_as_a_whole():
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_another_key_another_mode_and_a_plain_file_are_told(mode, monkeypatch):
+def test_another_key_another_mode_and_a_plain_file_are_reported(mode, monkeypatch):
     # One vector in 256 gives the text of another key an end that looks right; not this one.
     monkeypatch.setattr(encryption.os, "urandom", lambda n: bytes(range(n)))
     data = sealed(Cipher(KEY[:16], mode), b"the plain text" * 9)

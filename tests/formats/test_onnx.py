@@ -94,7 +94,7 @@ def test_a_link_leads_to_no_other_folder_and_to_nothing_but_a_file(tmp_path, tar
 @pytest.mark.parametrize(
     "told", [{"offset": "9" * 5000}, {"offset": "-4"}, {"length": "x"}, {"location": "a\0b"}, {"location": "a" * 300}]
 )
-def test_a_place_in_a_file_that_is_none_is_told(tmp_path, told):
+def test_a_wrong_position_in_a_file_is_reported(tmp_path, told):
     (tmp_path / "w.bin").write_bytes(bytes(100))
     pairs = [{"key": key, "value": value} for key, value in {"location": "w.bin", **told}.items()]
     with pytest.raises(ValueError, match="'w'"):
@@ -120,12 +120,12 @@ def test_a_link_within_the_folder_is_followed(tmp_path):
         {"dims": [2], "data_type": 17, "raw_data": bytes(2)},
     ],
 )
-def test_a_tensor_whose_bytes_do_not_fit_is_refused_before_anything_is_made_of_it(kept):
+def test_a_tensor_whose_bytes_do_not_fit_is_refused_before_it_is_parsed(kept):
     with pytest.raises(ValueError, match="ONNX tensor"):
         onnx.array(kept)
 
 
-def test_a_damaged_file_is_told_as_one(tmp_path):
+def test_a_damaged_file_is_reported_as_one(tmp_path):
     """Cut anywhere, and with bytes changed: either it is read, or there is the one error."""
     data = protobuf.encode(onnx.SCHEMA, "Model", model(onnx.tensor(np.ones(4, np.float32), "w")))
     random, refusals, path = np.random.default_rng(0), 0, tmp_path / "m.onnx"

@@ -32,7 +32,7 @@ def test_text_in_another_encoding_is_named_with_file_line_and_byte(tmp_path, dat
         assert "some.txt" in str(caught.value)
 
 
-def test_users_are_told_of_the_encoding_argument_where_there_is_one(tmp_path):
+def test_users_learn_of_the_encoding_argument_where_there_is_one(tmp_path):
     path = tmp_path / "some.txt"
     path.write_bytes("中文".encode("gbk"))
     with pytest.raises(text_files.BadFileError, match="encoding='gbk'"):

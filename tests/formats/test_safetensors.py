@@ -103,7 +103,7 @@ def test_a_damaged_file_is_refused_with_its_name(data, message, tmp_path):
     assert "a.safetensors" in str(error.value) and len(str(error.value)) < 600
 
 
-def test_a_changed_byte_is_found_by_the_checksum(tmp_path):
+def test_a_changed_byte_is_detected_by_the_checksum(tmp_path):
     path = tmp_path / "a.safetensors"
     safetensors.write(path, {"w": np.ones(3)}, crc_check=True)
     data = bytearray(path.read_bytes())

@@ -124,7 +124,7 @@ def test_a_step_like_the_last_one_is_read_the_same(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["record_MS", "collector_lineage"])
-def test_of_a_file_that_is_still_written_the_whole_records_are_read(name, tmp_path):
+def test_of_a_file_that_is_still_written_the_complete_records_are_read(name, tmp_path):
     data, path = (GOLDEN / name).read_bytes(), tmp_path / "part"
     ends = [end for _, end in event_records.records(GOLDEN / name)]
     for size in {*range(0, len(data), 97), *ends, *(end - 1 for end in ends), *(end + 13 for end in ends[:-1])}:
@@ -133,7 +133,7 @@ def test_of_a_file_that_is_still_written_the_whole_records_are_read(name, tmp_pa
     assert [end for _, end in event_records.records(GOLDEN / name, ends[0])] == ends[1:]
 
 
-def test_each_changed_byte_is_found(tmp_path):
+def test_each_changed_byte_is_detected(tmp_path):
     data, path = bytearray((GOLDEN / "collector_lineage").read_bytes()), tmp_path / "changed"
     for at in range(0, len(data), 5):
         data[at] ^= 16

@@ -275,7 +275,7 @@ def test_dead_relus_are_counted_by_unit(mode):
 
 
 @ONE_MODE
-def test_saturated_activations_are_found(mode):
+def test_saturated_activations_are_detected(mode):
     ms.set_context(mode=mode)
     monitor = train(MLP(nn.Tanh(), init=Normal(3.0)), level="all")
     findings = [f for f in monitor.findings() if f.kind == "saturated"]
@@ -396,7 +396,7 @@ class Ends(nn.Cell):
         (lambda x: ops.relu(x) + 2, -1.0, "depends on the Parameters, but, where it stands at 2, is flat"),
     ),
 )
-def test_gradients_of_zero_are_told_from_a_loss_that_cannot_react(end, start, said):
+def test_gradients_of_zero_are_distinguished_from_a_loss_that_cannot_react(end, start, said):
     ms.set_context(mode=ms.GRAPH_MODE)
     net = Ends(end, start)
     step = ms.value_and_grad(net, None, net.trainable_params())
@@ -476,7 +476,7 @@ def test_without_locating_a_nan_is_still_seen_in_the_loss_and_the_gradients(mode
 
 
 @MODES
-def test_a_nan_of_the_backward_pass_is_told_from_one_of_the_forward_pass(mode):
+def test_a_nan_of_the_backward_pass_is_distinguished_from_one_of_the_forward_pass(mode):
     ms.set_context(mode=mode)
     net = Root()
     step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1)).set_train()
@@ -529,7 +529,7 @@ def test_a_long_training_is_thinned_evenly_and_says_so():
 
 
 @MODES
-def test_whole_tensors_stay_within_their_memory(mode):
+def test_complete_tensors_stay_within_their_memory(mode):
     ms.set_context(mode=mode)
     recording = train(MLP(depth=2), steps=12, tensors="layers.1.weight", memory=6 * 1024).recording
     history = recording.tensors[("parameter", "layers.1.weight")]

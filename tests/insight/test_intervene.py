@@ -348,7 +348,7 @@ def test_a_branch_and_a_function_with_its_own_gradient(mode):
         np.testing.assert_array_equal(ops.GradOperation()(net)(x).asnumpy(), [3, 3])
 
 
-def test_ready_made_changes(mode):
+def test_predefined_changes(mode):
     net = nn.SequentialCell(nn.ReLU(), nn.Tanh())
     x = Tensor(np.arange(12, dtype=np.float32).reshape(4, 3) / 5)
     value = x.asnumpy()

@@ -184,7 +184,7 @@ def test_a_contraction_that_xla_names_relu_is_not_believed():
     assert "only contraction" in owner.note
 
 
-def test_the_nameless_half_of_a_gradient_is_told_by_its_shapes():
+def test_the_nameless_half_of_a_gradient_is_identified_by_its_shapes():
     """A gradient is two products; XLA names the kernel of one, the other has the shapes of what is left."""
     narrow, wide = np.ones((4, 4), np.float32), np.ones((4, 8), np.float32)
     inputs = [ParameterNode("x", kind(4, 4)), ParameterNode("w", kind(4, 8))]
@@ -288,7 +288,7 @@ def train_step():
 
 @pytest.mark.parametrize("mode", (context.GRAPH_MODE, context.PYNATIVE_MODE), ids=("graph", "pynative"))
 @pytest.mark.parametrize("program", ("forward", "train", "function"))
-def test_parts_add_up_to_the_step_that_the_headline_tells_of(mode, program):
+def test_parts_add_up_to_the_step_of_the_headline(mode, program):
     context.set_context(mode=mode)
     x = Tensor(np.ones((8, 16), np.float32))
     step, more = {
@@ -320,12 +320,12 @@ def test_an_operator_is_one_finding_however_many_lines_it_stands_in(training_rep
     assert all(finding.text.count("Next: ") == 1 for finding in results)
 
 
-def test_an_update_stands_where_its_optimizer_was_made(training_report):
+def test_an_update_stands_where_its_optimizer_was_constructed(training_report):
     row = next(row for row in training_report.rows if row.op == "ApplyMomentum")
     assert row.source[0] == __file__ and "Momentum(" in row.source[2]
 
 
-def test_waiting_for_a_slow_dataset_is_told_apart_and_advised_on():
+def test_waiting_for_a_slow_dataset_is_separated_and_advised_on():
     context.set_context(mode=context.GRAPH_MODE)
 
     def rows():
@@ -384,7 +384,7 @@ def test_a_step_ends_when_the_device_has_computed_it_though_the_loss_is_read_in_
     assert "MatMul" in {row.op for row in report.rows}
 
 
-def test_a_step_that_is_compiled_in_pynative_mode_is_told_by_its_operators():
+def test_a_step_that_is_compiled_in_pynative_mode_is_described_by_its_operators():
     context.set_context(mode=context.PYNATIVE_MODE)
     net, x = Products(), Tensor(np.ones((256, 256), np.float32))
 

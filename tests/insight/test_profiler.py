@@ -28,7 +28,7 @@ def count_steps(report):
     return len(report.steps) + sum(int(note.split()[0]) for note in report.notes if "pauses of more" in note)
 
 
-def test_made_before_and_analysed_after(run):
+def test_constructed_before_and_analysed_after(run):
     profiler = Profiler()
     run()
     report = profiler.analyse()

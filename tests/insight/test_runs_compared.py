@@ -49,7 +49,7 @@ def folder(tmp_path):
 
 
 # ---------------------------------------------------------------------- found and read
-def test_runs_are_found_at_any_depth_in_the_order_in_which_they_began(folder):
+def test_runs_are_listed_at_any_depth_in_the_order_in_which_they_began(folder):
     runs = Runs(folder)
     assert runs.names == ["study/b", "a"] and "2 finished" in repr(runs)
     assert runs["a"].config["lr"] == 0.1
@@ -280,7 +280,7 @@ def test_a_thinned_curve_keeps_its_least_and_its_largest():
     assert len(at) <= 210 and np.nanmax(extremes) == 9 and np.nanmin(extremes) == -9 and (np.diff(at) > 0).all()
 
 
-def test_two_threads_that_look_at_a_folder_see_whole_tables(tmp_path):
+def test_two_threads_that_look_at_a_folder_see_complete_tables(tmp_path):
     runs, ended, faults = Runs(tmp_path), threading.Event(), []
 
     def look():

@@ -67,7 +67,7 @@ def test_scalars_are_those_that_were_written_in_whatever_mixture(tmp_path):
     assert run.summary == {tag: rows[-1][2] for tag, rows in expected.items()}
 
 
-def test_what_is_appended_comes_with_the_next_refresh_and_a_torn_record_when_it_is_whole(tmp_path):
+def test_what_is_appended_comes_with_the_next_refresh_and_a_torn_record_when_it_is_complete(tmp_path):
     folder = write_run(tmp_path / "r", event(1, number("loss", 1)))
     run = Run(folder)
     assert steps_of(run) == [1] and run.refresh() is False

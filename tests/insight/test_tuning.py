@@ -42,7 +42,7 @@ def test_each_trial_is_a_run_with_its_settings_and_its_value(optuna, tmp_path):
     assert repr(tuning).startswith("6 trials in") and tuning.goal == "minimize" and len(tuning.study.trials) == 6
 
 
-def test_a_study_goes_on_with_what_its_runs_have_found(optuna, tmp_path):
+def test_a_study_goes_on_with_the_results_of_its_runs(optuna, tmp_path):
     first = msnb.tune(bowl, SPACE, 3, folder=tmp_path, seed=1)
     again = msnb.tune(bowl, SPACE, 5, folder=tmp_path, seed=2)
     assert len(again.runs) == 5 and len(again.study.trials) == 5
@@ -87,7 +87,7 @@ def test_what_fails_ends_the_tuning_unless_it_is_to_be_caught_and_is_not_counted
         msnb.tune(lambda run: None, {"x": (0.0, 1.0)}, folder=tmp_path, name="other")
 
 
-def test_who_shows_runs_is_told_of_each_trial(optuna, tmp_path):
+def test_views_of_runs_hear_of_each_trial(optuna, tmp_path):
     received = []
     undo = live_views.by(lambda runs, target, goal: lambda: received.append((len(runs), target, goal)))
     try:

@@ -41,7 +41,7 @@ def test_equal_networks_have_no_difference():
     assert set(result.columns["made here"]["values"]) == {0.0}
 
 
-def test_a_difference_is_split_into_what_came_in_and_what_is_made_here():
+def test_a_difference_is_split_into_what_came_in_and_the_nodes_own_difference():
     net, other = Small(2.0), Small(3.0)
     result = ms.diff(net, other, X, values=True, weights="copy")
     assert result.first.name == "Mul" and result.first.came_in == 0
@@ -61,7 +61,7 @@ FAST = ("swapped axes of the kernel", "float16 softmax", "transposed weight", "w
 
 
 @pytest.mark.parametrize("fault", swept(FAULTS, lambda p: p[2] if p[2] in FAST else FAST[0]), ids=" ".join)
-def test_an_injected_fault_is_found_at_its_node(fault):
+def test_an_injected_fault_is_located_at_its_node(fault):
     name, path, kind = fault
     net = network(name)
     faulty = copy.deepcopy(net)
@@ -95,7 +95,7 @@ def test_graph_and_pynative_mode_agree():
     assert context.get_context("mode") == context.GRAPH_MODE
 
 
-def test_a_difference_between_the_modes_is_found():
+def test_a_difference_between_the_modes_is_located():
     class Depends(Small):
         def construct(self, x):
             hidden = self.relu(self.first(x)) * (2.0 if context.get_context("mode") == context.GRAPH_MODE else 3.0)
@@ -298,7 +298,7 @@ def test_nodes_inside_a_scan_tell_what_they_make():
     assert value_diff.diff_values(*[run_of_jax(scanned(1.0), state, rows) for _ in range(2)]).first is None
 
 
-def test_a_difference_that_no_common_node_inside_makes_is_made_by_the_loop():
+def test_a_difference_that_no_common_node_inside_makes_belongs_to_the_loop():
     class Shifted(While):
         def construct(self, x, n):
             while n > 0:

@@ -358,7 +358,7 @@ def test_the_cause_of_a_limit_is_the_first_value_over_it():
     assert [node.op for node in cause_of(hit, replay)] == ["Mul", "Add"]
 
 
-def test_the_cause_of_a_bad_weight_is_found_through_its_update():
+def test_the_cause_of_a_bad_weight_is_traced_through_its_update():
     net = Net(lambda x: ops.log(x * 0))
     step = nn.TrainOneStepCell(loss_of(net), nn.SGD(net.trainable_params(), 0.1)).set_train()
     program, inputs = program_inputs(step, X, Y)

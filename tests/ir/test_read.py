@@ -35,7 +35,7 @@ def test_source_line_is_the_line_of_the_call_and_not_of_the_operator():
         assert "return matmul(x, w)" in source.read().splitlines()[line - 1]
 
 
-def test_a_training_step_is_told_apart_into_forward_backward_and_update():
+def test_a_training_step_is_divided_into_forward_backward_and_update():
     graph = ir.read(programs.traced("step"), "Step", programs.inputs("step"))
     by_direction = {}
     for node in graph.nodes:

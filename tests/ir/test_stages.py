@@ -71,7 +71,7 @@ def test_differentiating_only_adds(step):
     assert counts == {"same": 7, "changed": 0, "fused": 0, "removed": 0, "added": 10}
 
 
-def test_every_operator_is_found_again_in_stablehlo_and_every_operation_of_the_graph_belongs_to_one(step):
+def test_every_operator_is_identified_in_stablehlo_and_every_operation_of_the_graph_belongs_to_one(step):
     lowered = step["StableHLO"]
     counts = compare(step["differentiated"], lowered).counts()
     guard = counts.pop("added")  # the test that neither this step nor an earlier one has an error

@@ -115,6 +115,6 @@ def test_boxes_of_the_still_picture_stand_where_the_file_says():
             assert long == (expected and pytest.approx(expected, abs=0.02)), f"graph {number}, routes"
 
 
-def test_the_file_of_layouts_is_made_by_its_script():
+def test_the_file_of_layouts_is_what_its_script_writes():
     for result, graph in zip(make_layouts.graphs(), LAYOUTS, strict=True):
         assert result == (graph["sizes"], graph["edges"], graph["ports"])

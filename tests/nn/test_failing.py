@@ -94,7 +94,7 @@ def test_a_layer_speaks_of_its_own_numbers(mode, layer, shape, sentence):
     assert caught.value.__notes__[-1].startswith(sentence)
 
 
-def test_a_layer_is_shown_as_it_was_made():
+def test_a_layer_shows_its_constructor_arguments():
     assert constructor_text(nn.Conv2d(8, 16, 3)) == "Conv2d(8, 16, kernel_size=3)"
     assert constructor_text(nn.Conv2d(8, 16, (3, 5), 2, "pad", 1)) == (
         "Conv2d(8, 16, kernel_size=(3, 5), stride=2, pad_mode='pad', padding=1)"
@@ -161,7 +161,7 @@ class One(nn.Cell):
         return x.sum()
 
 
-def test_a_whole_batch_where_the_data_is_wanted(mode):
+def test_a_complete_batch_where_the_data_is_wanted(mode):
     with pytest.raises(TypeError, match="positional arguments but 3 were given") as caught:
         One()(IMAGE, IMAGE)
     note = caught.value.__notes__[-1]

@@ -57,13 +57,13 @@ def classes(root=nn.Cell):
         yield from classes(cls)
 
 
-def test_every_class_with_parts_is_tried():
+def test_every_class_with_sub_cells_is_tried():
     lazy_classes = {cls.__name__ for cls in classes() if any(isinstance(v, LazyAttribute) for v in vars(cls).values())}
     assert {name for name in lazy_classes if not name.startswith("_")} <= set(MADE)
 
 
 @pytest.mark.parametrize("name", sorted(MADE))
-def test_the_parts_of_a_cell_are_its_own(name):
+def test_the_sub_cells_of_a_cell_are_its_own(name):
     cell, other = MADE[name](), MADE[name]()
     names = parts_of(type(cell))
     assert names
@@ -126,7 +126,7 @@ ROWS = Tensor(np.random.RandomState(0).standard_normal((1, 4, 3)).astype(np.floa
         (OwnNorm, nn.Norm, (1, True), ROWS),
     ],
 )
-def test_a_derived_layer_computes_the_same_by_its_parts(mode, own, layer, args, given):
+def test_a_derived_layer_computes_the_same_by_its_sub_cells(mode, own, layer, args, given):
     context.set_context(mode=mode)
     mine, plain = own(*args), layer(*args)
     for ours, theirs in zip(mine.get_parameters(), plain.get_parameters(), strict=True):

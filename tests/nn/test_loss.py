@@ -76,7 +76,7 @@ def test_focal_loss_without_focus_is_cross_entropy():
     assert (nn.FocalLoss(reduction="none")(logits, labels).asnumpy() < 2).all()
 
 
-def test_focal_loss_of_several_places_and_of_parts_of_classes():
+def test_focal_loss_of_several_positions_and_of_subsets_of_classes():
     """Values of MindSpore 2.7.1."""
     logits, weight = _t((np.arange(12) % 5 - 2).reshape(2, 3, 2) / 2.0), _t([1.0, 2.0, 0.5])
     classes, parts = [[[0, 2]], [[1, 1]]], [[[1, 0], [0, 1], [2, 0]], [[0, 1], [1, 1], [0, 0]]]

@@ -142,7 +142,7 @@ def test_loss_is_the_mean_over_batches():
 
 
 @pytest.mark.parametrize("name", nn.names())
-def test_a_metric_of_every_name_can_be_made(name):
+def test_a_metric_of_every_name_can_be_constructed(name):
     if name != "auc":  # a function, as in MindSpore
         assert isinstance(nn.get_metric_fn(name, *([2] if name in ("topk", "confusion_matrix") else [])), nn.Metric)
 

@@ -18,7 +18,7 @@ DATA = np.arange(8, dtype=np.float32).reshape(4, 2)
 
 @BOTH_MODES
 @pytest.mark.parametrize(("cls", "share"), [(nn.GradAccumulationCell, 1.0), (nn.MicroBatchInterleaved, 0.5)])
-def test_parts_of_a_batch_give_the_sum_or_the_mean_of_their_losses(mode, cls, share):
+def test_micro_batches_of_a_batch_give_the_sum_or_the_mean_of_their_losses(mode, cls, share):
     context.set_context(mode=mode)
     data, label = Tensor(DATA), Tensor(np.ones((4, 1), np.float32))
     net = network()

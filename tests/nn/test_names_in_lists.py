@@ -49,7 +49,7 @@ def test_what_is_put_in_between_and_taken_out(generation):
     assert names(cells) == ["0.weight", "1.weight"]
 
 
-def test_a_list_without_auto_prefix_names_what_it_is_made_with_but_not_what_joins_later(generation):
+def test_a_list_without_auto_prefix_names_what_it_is_constructed_with_but_not_what_joins_later(generation):
     class Net(nn.Cell):
         def __init__(self):
             super().__init__()

@@ -40,7 +40,7 @@ def test_what_it_computes(net, x, wanted, mode):
         (nn.Dropout3d, (40, 50, 2, 1, 2)),
     ],
 )
-def test_whole_channels_go(make, shape, mode):
+def test_complete_channels_are_dropped(make, shape, mode):
     context.set_context(mode=mode)
     result = make(0.25).set_train()(Tensor(np.ones(shape, np.float32))).asnumpy()
     channels = result.reshape(2000, -1)

@@ -81,7 +81,7 @@ class Product(nn.Cell):
         return ops.sin(self.product(x, w)).sum()
 
 
-def test_an_operator_is_kept_or_computed_again_by_its_own_word():
+def test_an_operator_is_saved_or_computed_again_by_its_own_word():
     w = Tensor(np.eye(4, dtype=np.float32))
     products, values = {}, []
     for of_product in (None, True, False):

@@ -49,7 +49,7 @@ def logged(capsys):
     log._reset()
 
 
-def test_a_construct_that_forgets_to_return_is_told_of_once(mode, logged):
+def test_a_construct_that_forgets_to_return_is_reported_once(mode, logged):
     Forgets()(X)
     Forgets()(X)
     (said,) = [text for text in logged() if "returns None" in text]

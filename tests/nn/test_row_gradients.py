@@ -110,7 +110,7 @@ def test_within_loops_and_branches_the_numbers_are_the_same(mode, net):
     check_against_gather(net(), Tensor(NUMBERS))
 
 
-def test_a_dense_gradient_of_a_table_is_told(monkeypatch):
+def test_a_dense_gradient_of_a_table_is_reported(monkeypatch):
     said = []
     monkeypatch.setattr("msnb.log.once", said.append)
     context.set_context(mode=context.GRAPH_MODE)
@@ -387,7 +387,7 @@ def test_a_graph_takes_and_gives_sparse_tensors_and_is_compiled_once():
         (ms.SparseTensor, np.zeros((2, 2), np.int32), np.zeros((2, 2)), (3, 4)),
     ],
 )
-def test_parts_that_do_not_fit_are_refused(kind, indices, values, dense_shape):
+def test_row_tensors_that_do_not_fit_are_refused(kind, indices, values, dense_shape):
     with pytest.raises(TypeError, match=kind.__name__):
         kind(Tensor(indices), Tensor(values), dense_shape)
 

@@ -40,7 +40,7 @@ class Net(nn.Cell):
         self.count = state["count"]
 
 
-def test_buffers_are_found_by_their_paths():
+def test_buffers_are_listed_by_their_paths():
     net = Net()
     paths = ["inner.scale", "inner.cache", "many.0.scale", "many.0.cache"]
     assert [path for path, _ in net.named_buffers()] == paths
@@ -74,7 +74,7 @@ def test_a_state_goes_from_one_cell_to_another():
     assert set(net.many.state_dict(prefix="a.")) == {f"a.0.{name}" for name in inner}
 
 
-def test_what_does_not_fit_is_told_and_the_rest_is_taken():
+def test_what_does_not_fit_is_reported_and_the_rest_is_taken():
     net, state = Net(), Net().state_dict()
     del state["inner.scale"]
     state["inner.more"], state["many.0.scale"] = row(1), row(5, 6)
@@ -88,7 +88,7 @@ def test_what_does_not_fit_is_told_and_the_rest_is_taken():
         net.load_state_dict({**state, "many.0.scale": row(1)}, strict=False)
 
 
-def test_hooks_around_the_state_are_told():
+def test_hooks_around_the_state_are_refused():
     net, calls = Net(), []
     handles = [
         net.register_state_dict_pre_hook(lambda cell, prefix, keep: calls.append(("before", prefix, keep))),

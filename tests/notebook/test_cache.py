@@ -40,7 +40,7 @@ def test_the_cache_can_be_cleared(shell, capsys):
     assert repr(shell.run_line_magic("ms_cache", "")).startswith("Nothing has been compiled.\n")
 
 
-def test_what_is_kept_on_disk_is_told_and_can_be_removed(shell, capsys, tmp_path):
+def test_programs_on_disk_are_listed_and_can_be_removed(shell, capsys, tmp_path):
     persistent_cache.use(tmp_path)
     try:
         shell.run_cell("import msnb as ms\ng = ms.ms_function(lambda x: x * 5)\ny = g(ms.Tensor(1.0))").raise_error()

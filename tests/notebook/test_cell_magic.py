@@ -180,7 +180,7 @@ def test_the_cell_that_views_quote_is_called_by_its_prompt(notebook):
     assert source_location.label(notebook["where"].__code__.co_filename) == f"In [{number}]"
 
 
-def test_time_is_one_line_with_its_parts(notebook):
+def test_time_is_one_line_with_its_phases(notebook):
     notebook.ok("%%mindspore --time\nimport mindspore as ms\nms.Tensor([1.0, 2.0]) + 1.0")
     line = notebook.out.splitlines()[-1]
     assert line.startswith("wall ") and ": compile " in line and ", run " in line
@@ -254,7 +254,7 @@ def test_the_class_is_untouched_after_ir(notebook):
     assert not notebook.result.success and Cell.__call__ is before
 
 
-def test_a_whole_body_as_text_runs_the_same_way(notebook):
+def test_a_complete_body_as_text_runs_the_same_way(notebook):
     notebook.shell.run_cell_magic("mindspore", "-m graph", "import mindspore as ms\nm = ms.get_context('mode')\n")
     assert notebook["m"] == context.GRAPH_MODE and context.get_context("mode") == context.PYNATIVE_MODE
 

@@ -145,7 +145,7 @@ def test_a_row_of_the_csv_file_is_a_value_as_it_was_recorded(tmp_path):
     assert rows == ["run,tag,step,time,value", *(f"r,train/rate,{n},{1.7e9 + 100 + n:.3f},0.1" for n in (1, 2))]
 
 
-def test_a_run_that_begins_later_and_a_graph_that_is_recorded_later_are_told(tmp_path):
+def test_a_run_that_begins_later_and_a_graph_that_is_recorded_later_are_announced(tmp_path):
     record(tmp_path / "first", 0.01, range(1, 3), state="running")
     view = dashboard(tmp_path)
     counts = payload.counted(view.runs)
@@ -427,7 +427,7 @@ def test_the_saved_form_is_no_higher_than_its_charts(browser, tmp_path, monkeypa
     page.close()
 
 
-def test_one_chart_has_the_room_of_all_and_a_loss_that_is_no_number_is_told_in_red(browser, tmp_path):
+def test_one_chart_has_the_room_of_all_and_a_loss_that_is_no_number_is_red(browser, tmp_path):
     folder = tmp_path / "alone"
     folder.mkdir()
     (folder / "run.json").write_text(json.dumps({"name": "alone", "id": "alone", "state": "finished"}))

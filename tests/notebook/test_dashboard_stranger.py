@@ -94,7 +94,7 @@ def test_a_logarithmic_axis_says_what_it_has_no_place_for(show):
     assert "600 values ≤ 0 not shown" in page.evaluate("texts")
 
 
-def test_figures_of_one_tag_stand_beside_each_other_and_are_found_by_name(show):
+def test_figures_of_one_tag_stand_beside_each_other_and_are_filtered_by_name(show):
     page = show()
     for tab, item in (("histograms", ".card"), ("images", ".picture"), ("tensors", ".tensor")):
         page.click(f'[data-tab="{tab}"]')
@@ -184,7 +184,7 @@ def test_the_only_group_has_no_head_where_its_tags_have_no_prefix(window, tmp_pa
     assert not window.complaints()
 
 
-def test_a_folder_that_goes_away_while_it_is_looked_at_is_told_and_the_curves_stay(tmp_path):
+def test_a_folder_that_goes_away_while_it_is_looked_at_is_reported_and_the_curves_stay(tmp_path):
     with msnb.record("r", tmp_path) as run:
         run.log({"loss": 1.0})
         run.flush()

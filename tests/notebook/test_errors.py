@@ -26,7 +26,7 @@ def test_only_the_lines_of_the_user_are_shown(notebook, mode):
     assert len(shown.splitlines()) < 30
 
 
-def test_the_whole_traceback_can_be_had(notebook):
+def test_the_full_traceback_can_be_had(notebook):
     notebook.run(NET + "Net()(x)")
     notebook.ok("%ms_traceback")
     assert "msnb/core" in notebook.out and "For 'MatMul'" in notebook.out
@@ -64,7 +64,7 @@ def test_an_error_without_msnb_is_shown_as_ever(plain):
     assert plain.shown.replace("In[3]", "In[1]") == before and "JSONDecodeError" in before
 
 
-def test_the_users_own_cause_is_kept(notebook):
+def test_the_users_own_cause_stays(notebook):
     notebook.run(
         NET
         + """try:
@@ -245,7 +245,7 @@ If()(Tensor(1.0))""")
     assert "at In [2] line 5" in notebook.shown and "line 5, in construct()" in notebook.shown
 
 
-def test_an_error_in_a_data_set_is_told_once(notebook):
+def test_an_error_in_a_data_set_is_reported_once(notebook):
     notebook.run("""%%mindspore
 import numpy as np
 from mindspore import dataset as ds

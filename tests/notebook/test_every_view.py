@@ -53,7 +53,7 @@ def missing(page):
 
 
 @pytest.mark.parametrize("front_end", ["lab", "notebook"])
-def test_every_view_is_whole(front_end, browser, jupyter, tmp_path):
+def test_every_view_is_complete(front_end, browser, jupyter, tmp_path):
     if front_end == "notebook":
         needs("notebook")
     faults, path = [], "lab/tree" if front_end == "lab" else "notebooks"

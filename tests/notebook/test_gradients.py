@@ -101,7 +101,7 @@ def test_a_loss_may_be_a_function_and_the_data_numpy():
     assert np.isfinite(recording.steps[0].loss) and len(recording.rows("parameter")) == 8
 
 
-def test_only_the_latest_look_holds_whole_tensors():
+def test_only_the_latest_look_holds_complete_tensors():
     first, second = (inspect_gradients(Net(), LOSS, batch()) for _ in range(2))
     assert not first.recording.latest and second.recording.tensor("head.weight").shape == (3, 8)
     sent = []

@@ -338,7 +338,7 @@ def test_the_tabs_are_one_tab_stop_and_the_chart_itself_is_none(show, recording)
     assert "circle" in reached and "svg" not in reached
 
 
-def test_a_table_is_one_tab_stop_with_arrows_and_its_keys_are_told(show, recording):
+def test_a_table_is_one_tab_stop_with_arrows_and_its_keys_are_listed(show, recording):
     page = show(recording)
     page.click("[data-tab=table]")
     assert page.locator("table.rows [tabindex='0']").count() == 1
@@ -364,7 +364,7 @@ def test_a_table_is_one_tab_stop_with_arrows_and_its_keys_are_told(show, recordi
     assert page.locator("th:empty").count() == 0
 
 
-def test_the_picture_of_the_documentation_is_made(show, recording, tmp_path):
+def test_the_picture_of_the_documentation_is_written(show, recording, tmp_path):
     page = show(recording, width=1200, height=620)
     page.click("[data-tab=table]")
     page.locator("tr[data-row]").first.click()

@@ -393,7 +393,7 @@ def test_without_a_kernel_a_parameter_is_no_link(show):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_what_is_found_stands_in_the_middle_as_far_as_the_graph_fills_the_pane(show, dark):
+def test_matches_stand_in_the_middle_as_far_as_the_graph_fills_the_pane(show, dark):
     page = show(make_view("step", layers=6), width=700, height=420, dark=dark)
     page.click("[data-do=open]")
     around = page.locator(".stage > svg").bounding_box()

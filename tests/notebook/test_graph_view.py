@@ -109,7 +109,7 @@ def test_a_view_needs_no_widgets(monkeypatch):
     assert set(data) == {"text/plain", "text/html"}
 
 
-def test_a_notebook_cell_is_called_by_its_number_and_found_by_its_id(shell):
+def test_a_notebook_cell_is_called_by_its_number_and_identified_by_its_id(shell):
     from msnb.ir import source
     from msnb.notebook.kernel import cell_names
 
@@ -162,7 +162,7 @@ def test_a_file_is_compared_with_a_file_and_with_a_network(tmp_path):
         graph_view.diff(same, str(tmp_path / "no.mindir"), x)
 
 
-def test_a_stage_that_is_asked_for_is_made_and_added():
+def test_a_stage_that_is_requested_is_computed_and_added():
     graph = ir.read(programs.traced("forward"), "Net", programs.inputs())
     asked = []
     view = GraphView({"traced": graph}, make=lambda stage: asked.append(stage) or graph, offered=("traced", "other"))
@@ -197,7 +197,7 @@ def wait_for_threads(view):
         thread.join(20)
 
 
-def test_a_stage_that_takes_long_is_made_aside_and_can_be_given_up():
+def test_a_stage_that_takes_long_is_computed_aside_and_can_be_given_up():
     slow = Slow(make_view().graph)
     view = slow.view()
     widget, said = view.widget, []

@@ -73,7 +73,7 @@ y = Tensor(np.arange(64, dtype=np.int32) % 10)""",
 ]
 
 
-def test_what_is_built_is_made_of_these_sources():
+def test_the_bundle_is_built_from_these_sources():
     digest = hashlib.sha256()
     for folder in ("src", "style"):
         for path in sorted((EXTENSION / folder).iterdir()):

@@ -39,7 +39,7 @@ def close_tab(page):
     page.locator("#jp-main-dock-panel .lm-TabBar-tab.lm-mod-current .lm-TabBar-tabCloseIcon").click()
 
 
-def test_a_double_click_shows_a_file_and_help_is_found(page, tmp_path):
+def test_a_double_click_shows_a_file_and_help_opens(page, tmp_path):
     for name in ("a.ckpt", "a.safetensors"):
         open_file(page, name)
         page.wait_for_selector('.msnb-Tab:visible :text("0.weight")')

@@ -23,7 +23,7 @@ def test_each_label_passes_through_the_translator():
     assert wrong == ['options.ts: title: "']  # of an editor's mark, beside code
 
 
-def test_each_label_has_a_chinese_form_with_the_same_places():
+def test_each_label_has_a_chinese_form_with_the_same_placeholders():
     entry = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
     package = import_module(entry["jupyterlab.locale"][DOMAIN])  # as JupyterLab's server imports it
     path = Path(package.__file__).parent / "locale" / "zh_CN" / "LC_MESSAGES" / f"{DOMAIN}.json"

@@ -70,7 +70,7 @@ def test_the_lines_are_those_of_the_typed_text_in_the_same_cell(notebook, view_a
     assert any(show(node.source) == "In [2] line 18" for node in view_and_file[0].graph.all_nodes())
 
 
-def test_a_network_that_failed_is_whole_once_it_is_mended(notebook, monkeypatch):
+def test_a_network_that_failed_is_complete_once_it_is_mended(notebook, monkeypatch):
     live._followed.clear()
     notebook.run(CELL.replace("self.dense(x)", "self.dense(x) @ x"))
     assert notebook.error and len(live._followed) == 1
@@ -149,7 +149,7 @@ def made_view_and_file(notebook):
     return notebook["view"], notebook["Made"].construct.__code__.co_filename
 
 
-def test_a_cell_is_made_anew_with_its_own_arguments_and_draws_nothing(notebook, made_view_and_file):
+def test_a_cell_is_created_again_with_its_own_arguments_and_draws_nothing(notebook, made_view_and_file):
     view, file = made_view_and_file
     ms, np, random = notebook["ms"], notebook["np"], notebook["random"]
     ms.set_seed(3)
@@ -193,7 +193,7 @@ def test_a_constructor_that_cannot_run_is_named_on_the_view(notebook, made_view_
     assert live.update(file, MAKER, notebook.shell.user_ns) == (1, None) and view.widget.stale == ""
 
 
-def test_a_network_that_an_optimizer_trains_is_not_made_anew_within_its_step(notebook, made_view_and_file):
+def test_a_network_that_an_optimizer_trains_is_not_created_again_within_its_step(notebook, made_view_and_file):
     notebook.ok(
         "%%mindspore\nstep = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params()))\n"
         "x, y = ms.Tensor(np.ones((4, 3), np.float32)), ms.Tensor(np.ones((4, 5), np.float32))\n"
@@ -337,7 +337,7 @@ def valued(notebook):
     return view, notebook["Net"].construct.__code__.co_filename
 
 
-def test_values_follow_an_edit_and_the_change_is_told(notebook, valued):
+def test_values_follow_an_edit_and_the_change_is_reported(notebook, valued):
     view, file = valued
     output = view.value("op:BiasAdd").asnumpy()
     edited = VALUES.replace("self.dense(x)", "ops.tanh(self.dense(x) * 2)")
@@ -360,7 +360,7 @@ def test_values_come_back_after_a_text_that_fails(notebook, valued):
     assert view.widget.stale == "output is the same"
 
 
-def test_values_of_a_layer_that_is_not_made_yet_wait_for_the_cell(notebook, valued):
+def test_values_of_a_layer_that_does_not_exist_yet_wait_for_the_cell(notebook, valued):
     view, file = valued
     edited = VALUES.replace("nn.Dense(3, 3)", "nn.Dense(3, 5)")
     assert live.update(file, edited, notebook.shell.user_ns) == (1, None)

@@ -110,7 +110,7 @@ def test_every_way_to_name_a_network_follows_or_says_what_to_run(session, call):
     assert type_in(session, "class", text.replace("10, 21", "10, 22"))["shown"] == 1 and shapes(view) == [(4, 22)]
 
 
-def test_a_name_that_another_cell_takes_leaves_the_view_and_is_told(session):
+def test_a_name_that_another_cell_takes_leaves_the_view_and_is_named(session):
     session.ok(CLASS + MAKE + INPUT, "class")
     view = view_of(session)
     view.widget
@@ -151,7 +151,7 @@ def test_a_view_that_its_cell_has_shown_anew_is_followed_no_more(session):
     assert type_in(session, "class", CLASS + MAKE + INPUT)["shown"] == 0
 
 
-def test_what_does_not_fit_is_told_in_the_numbers_of_the_layer_and_marked(session):
+def test_a_mismatch_is_reported_in_the_numbers_of_the_layer_and_marked(session):
     two = CLASS.replace("        self.dense", "        self.fc2 = nn.Dense(20, 84)\n        self.dense")
     two = two.replace("self.dense(x)", "self.fc2(self.dense(x))")
     session.ok(two + MAKE + INPUT, "class")

@@ -162,7 +162,7 @@ def names(page):
     return page.locator(".panel tbody b").all_text_contents()
 
 
-def test_the_headline_the_parts_and_the_advice_are_there(show, profile_view):
+def test_the_headline_the_bar_and_the_advice_are_there(show, profile_view):
     page = show()
     head = page.inner_text("header")
     assert "a step of TrainOneStepCell" in head and "compute" in head and "measured on operators" in head
@@ -183,7 +183,7 @@ def test_the_table_sorts_searches_and_groups(show):
     assert len(shown) == len(set(shown))
 
 
-def test_a_line_of_source_is_told_to_the_notebook(show):
+def test_a_line_of_source_is_sent_to_the_notebook(show):
     page = show()
     page.evaluate("window.addEventListener('msnb:reveal', e => { window.told = e.detail; })")
     page.locator(".panel .at").first.click()
@@ -239,7 +239,7 @@ def test_the_roofline_is_one_tab_stop_and_the_arrows_go_from_left_to_right(show)
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_in_forced_colours_the_parts_of_a_step_are_told_apart(show, dark):
+def test_in_forced_colours_the_sections_of_a_step_are_distinguished(show, dark):
     page = show(dark=dark)
     page.emulate_media(forced_colors="active", color_scheme="dark" if dark else "light")
     try:
@@ -280,7 +280,7 @@ def test_the_way_to_the_slow_cells_is_open_however_idle_the_step_was(show, profi
 
 
 @pytest.mark.parametrize("tab", ("operators", "cells"))
-def test_a_table_is_one_tab_stop_with_arrows_and_its_keys_are_told(show, tab):
+def test_a_table_is_one_tab_stop_with_arrows_and_its_keys_are_listed(show, tab):
     page = show()
     page.click(f'[data-tab="{tab}"]')
     stops, here = page.locator(".panel table [tabindex='0']"), "document.activeElement"

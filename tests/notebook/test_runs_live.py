@@ -93,7 +93,7 @@ def test_an_empty_folder_says_what_it_waits_for_and_the_first_run_shows_its_sett
     assert page.locator("[data-axis=y]").input_value() == "metric:loss"
 
 
-def test_a_brush_on_words_and_one_without_an_end_hold_what_they_held_when_runs_bring_more(page, tmp_path):
+def test_a_brush_on_words_and_one_without_an_end_keep_their_selection_when_runs_bring_more(page, tmp_path):
     for number, optimizer in enumerate(("momentum", "sgd", "sgd")):
         write_run(
             tmp_path, f"r{number}", 100 + number, config={"lr": 10.0**-number, "optimizer": optimizer}, loss=number + 1
@@ -195,7 +195,7 @@ after()"""
     assert "1 run in" in text and "loss" in text and "0.25" in text
 
 
-def test_dashboards_of_the_page_are_told_what_is_selected(page, tmp_path):
+def test_dashboards_of_the_page_get_the_selection(page, tmp_path):
     for number in range(3):
         write_run(tmp_path, f"r{number}", 100 + number, config={"lr": 10.0**-number}, loss=number)
     live = Live(page, tmp_path)

@@ -88,7 +88,7 @@ def test_an_empty_folder_is_a_view_too(tmp_path):
     assert repr(view) == f"0 runs in {tmp_path}" and "0 runs" in view.svg() and "<!doctype" in view.html()
 
 
-def test_the_code_of_a_cell_is_kept_only_when_asked_for_and_with_a_word(notebook, tmp_path, monkeypatch):
+def test_the_code_of_a_cell_is_stored_only_when_asked_for_and_with_a_word(notebook, tmp_path, monkeypatch):
     said, kept = [], {}
     monkeypatch.setattr("msnb.log.once", lambda text, *_: said.append(text))
     for name, more in (("plain", ""), ("coded", ", code=True")):

@@ -100,7 +100,7 @@ def test_resnet_50_has_the_numbers_that_torchinfo_publishes():
     ]
 
 
-def test_nothing_is_computed_and_no_program_is_kept():
+def test_nothing_is_computed_and_no_program_is_cached():
     net, before = LeNet(), len(program_cache.all_programs())
     msnb.summary(net, (1 << 24, 1, 32, 32))  # 69 GB
     assert len(program_cache.all_programs()) == before and net._programs is None

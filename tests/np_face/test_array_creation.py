@@ -27,7 +27,7 @@ def test_a_shape_is_filled_with_one_number(shape, dtype, name):
 
 @few
 @given(arrays(dtypes=TYPES), st.none() | shapes, st.none() | st.sampled_from(TYPES))
-def test_what_is_made_like_a_tensor_has_its_shape_and_type(x, shape, dtype):
+def test_arrays_like_a_tensor_has_its_shape_and_type(x, shape, dtype):
     for name, extra in (("zeros_like", ()), ("ones_like", ()), ("full_like", (2,)), ("empty_like", ())):
         by_numpy = getattr(np, "zeros_like" if name == "empty_like" else name)
         same(getattr(mnp, name)(boxed(x), *extra, dtype, shape), by_numpy(x, *extra, dtype=dtype, shape=shape))
@@ -86,7 +86,7 @@ def test_numbers_between_bounds_are_numpys(pair, num, endpoint, axis, as_tensors
     np.testing.assert_allclose(step.asnumpy() if isinstance(step, Tensor) else step, gap, rtol=1e-6)
 
 
-def test_whole_numbers_between_bounds_are_rounded_down():
+def test_integers_between_bounds_are_rounded_down():
     for ends in ((0, -5), (Tensor(0.0), Tensor(-5.0))):
         same(mnp.linspace(*ends, 4, dtype=mnp.int32), np.linspace(0, -5, 4, dtype="int32"))
 

@@ -93,7 +93,7 @@ def test_what_lies_outside_is_refused():
 
 @few
 @given(arrays((3,), (2, 3), (2, 1, 3), dtypes=("float32", "int32", "bool")), st.sampled_from([None, 0, -1]))
-def test_extremes_are_found_where_numpy_finds_them(x, along):
+def test_extremes_are_where_numpy_has_them(x, along):
     same(mnp.argmax(boxed(x), along), np.argmax(x, along), "int64")
     same(mnp.argmin(boxed(x), along), np.argmin(x, along), "int32")
     assert mnp.size(boxed(x), along) == np.size(x, along)
@@ -132,7 +132,7 @@ def test_sets_are_numpys(x, y):
 
 @few
 @given(st.sampled_from([3, [22, 41, 37], [[0, -1]], [-42]]), st.sampled_from(["C", "F"]))
-def test_places_are_counted_through_and_along_the_dimensions(flat, order):
+def test_indices_are_counted_through_and_along_the_dimensions(flat, order):
     inside = np.where(np.asarray(flat) < 0, np.asarray(flat) + 42, flat)
     same(mnp.unravel_index(flat, (7, 6), order), np.unravel_index(inside, (7, 6), order), "int32")
     positions = np.unravel_index(inside, (7, 6), order)

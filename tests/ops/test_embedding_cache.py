@@ -47,7 +47,7 @@ def rows_by_key(table):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_rows_are_found_and_marked_with_the_step(seed):
+def test_rows_are_looked_up_and_marked_with_the_step(seed):
     rng = np.random.default_rng(seed)
     keys = rng.choice(40, 7, replace=False)
     hashmap = Parameter(Tensor(table(keys, [-5] * 7)), name="hashmap")

@@ -69,7 +69,7 @@ def test_python_rounds_a_tensor():
     assert round(Tensor([1.5, 2.5, -0.2])).asnumpy().tolist() == [2, 2, 0]
 
 
-def test_parts_of_numbers_are_attributes_or_methods():
+def test_real_and_imaginary_numbers_are_attributes_or_methods():
     x = Tensor(np.array([1 + 2j], np.complex64))
     assert x.real.asnumpy().tolist() == [1]
     from msnb.core.operator import api_generations

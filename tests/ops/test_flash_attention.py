@@ -240,7 +240,7 @@ def test_mistakes_are_explained(error, message, options):
         ops.flash_attention_score(**{"query": X, "key": X, "value": X, "head_num": 4, **options})
 
 
-def test_a_drop_mask_has_whole_bytes():
+def test_a_drop_mask_has_complete_bytes():
     x = X[:, :4]
     with pytest.raises(RuntimeError, match="8 divides.*random mask"):
         ops.flash_attention_score(x, x, x, 4, drop_mask=BYTES, keep_prob=0.5)

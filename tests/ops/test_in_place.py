@@ -87,7 +87,7 @@ def test_random_numbers_in_place_are_distributed_as_asked():
     np.testing.assert_allclose(soft.asnumpy().sum(1), 1, rtol=1e-5)
 
 
-def test_eigenvectors_are_kept_in_their_direction():
+def test_eigenvectors_keep_their_direction():
     matrix = np.array([[4.0, 1.0], [2.0, 3.0]], np.float32)
     values, vectors = ops.eig(Tensor(matrix))
     np.testing.assert_allclose(matrix @ vectors.asnumpy(), vectors.asnumpy() * values.asnumpy(), atol=1e-5)

@@ -187,7 +187,7 @@ def test_gradients_flow_through_indexing_and_assignment(mode):
     assert float(grads[1]) == 110.0
 
 
-def test_every_whole_number_index_runs_one_kernel():
+def test_every_integer_index_runs_one_kernel():
     from msnb.core.operator.operator_types import REGISTRY
 
     x = Tensor(np.arange(8.0, dtype=np.float32).reshape(4, 2))

@@ -49,7 +49,7 @@ def test_gradients_at_kinks_are_mindspores(start):
 
 
 @pytest.mark.parametrize("key", [key for key in OTHERWISE if OTHERWISE[key] is FIRST and "(x, y)" in key])
-def test_of_equal_operands_the_first_has_the_whole_gradient(key):
+def test_of_equal_operands_the_first_has_the_complete_gradient(key):
     first, second = make_kinks.gradients(ms, key)
     assert [(first[i], second[i]) for i in (0, 5)] == [(1, 0), (1, 0)]
 

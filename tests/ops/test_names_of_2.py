@@ -165,7 +165,7 @@ def test_recompute_leaves_values_and_gradients_as_they_are(mode):
         ms.recompute(3)
 
 
-def test_an_operator_is_made_once_for_its_attributes():
+def test_an_operator_is_created_once_for_its_attributes():
     make = _get_cache_prim(ops.ReduceSum)
     assert make(True) is make(True) is not make(False)
 
@@ -179,13 +179,13 @@ def test_mutable_values_are_what_they_were():
         ms.mutable(3, dynamic_len=True)
 
 
-def test_a_parameter_keeps_what_it_was_told_about_optimizers():
+def test_a_parameter_keeps_its_settings_for_optimizers():
     p = ms.Parameter(Tensor(X), name="p", parallel_optimizer=False)
     assert not p.parallel_optimizer
     assert p.requires_grad_(False) is p and not p.requires_grad
 
 
-def test_a_pipeline_on_one_device_sums_the_losses_of_its_parts():
+def test_a_pipeline_on_one_device_sums_the_losses_of_its_micro_batches():
     loss = nn.WithLossCell(nn.Dense(3, 1, weight_init="ones"), nn.MSELoss())
     x, y = Tensor(np.concatenate([X, X + 1])), Tensor(np.ones((4, 1), np.float32))
     total = sum(float(loss(x[i : i + 2], y[i : i + 2])) for i in (0, 2))

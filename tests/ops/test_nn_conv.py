@@ -154,7 +154,7 @@ def test_nhwc_equals_nchw():
         ({"out_channel": 4, "kernel_size": 3, "pad": 1}, ValueError),
     ],
 )
-def test_bad_attributes_are_refused_when_the_operator_is_made(attributes, error):
+def test_bad_attributes_are_refused_when_the_operator_is_constructed(attributes, error):
     with pytest.raises(error, match="For 'Conv2D'"):
         ops.Conv2D(**attributes)
 

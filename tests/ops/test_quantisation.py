@@ -186,7 +186,7 @@ def test_a_learned_scale_gets_the_error_of_rounding_inside_and_the_sign_outside(
     np.testing.assert_allclose(summed.asnumpy(), want, rtol=1e-4, atol=1e-4)
 
 
-def test_universal_linear_quantisation_is_its_formula_and_its_parts_add_up_to_its_gradient(run):
+def test_universal_linear_quantisation_is_its_formula_and_its_terms_add_up_to_its_gradient(run):
     x, low, high = 2 * _f(5, 3), np.float32([[-1.1]]), np.float32([[1.3]])
     step = (1.3 + 1.1) / 255
     first = np.round(-1.1 / step)
@@ -351,7 +351,7 @@ def test_weights_are_scaled_into_folded_ones(run, axis):
 
 
 # ---------------------------------------------------------------------- integers
-def test_integers_are_numbers_rounded_to_even_and_held_within_eight_bits(run):
+def test_integers_are_numbers_rounded_to_even_and_clipped_to_eight_bits(run):
     x = np.float32([-9, -0.25, 0.25, 0.75, 9])
     got = run(inner.Quant(2.0, 1.0))(_t(x))
     assert got.dtype == ms.int8

@@ -107,7 +107,7 @@ def test_a_graph_puts_it_into_lists_tuples_and_parameters():
     np.testing.assert_array_equal(net.w.asnumpy(), [[0, 6, 0], [5, 0, 0]])
 
 
-def test_of_mindspore_2_rows_masks_lists_iteration_and_parameters_are_parts(of_mindspore2):
+def test_of_mindspore_2_rows_masks_lists_iteration_and_parameters_select_elements(of_mindspore2):
     x = Tensor(np.zeros((4, 3), np.float32))
     row = x[0]
     row[1] = 1

@@ -20,7 +20,7 @@ def test_sums_that_run_along_a_tensor_do_not_wrap(dtype):
 
 
 @pytest.mark.parametrize("dtype", SMALL)
-def test_the_reciprocal_of_whole_numbers_is_a_fraction(dtype):
+def test_the_reciprocal_of_integers_is_a_fraction(dtype):
     result = ops.reciprocal(Tensor(np.ones(2, dtype) * 1)).asnumpy()
     assert result.dtype == np.float32 and result.tolist() == [1, 1]
 
@@ -41,7 +41,7 @@ def test_the_tilde_is_logical():
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64"])
-def test_losses_of_whole_numbers_are_fractions(dtype):
+def test_losses_of_integers_are_fractions(dtype):
     x, y, ones = (Tensor(np.array(v, dtype)) for v in ([1, 2], [1, 3], [1, 1]))
     loss = nn.GaussianNLLLoss()(x, y, ones).asnumpy()
     assert loss.dtype == np.float32 and loss == 0.25
@@ -50,7 +50,7 @@ def test_losses_of_whole_numbers_are_fractions(dtype):
     assert loss.dtype == np.float32 and abs(loss - 0.48) < 1e-6
 
 
-def test_pools_that_tell_places_take_whole_numbers():
+def test_pools_that_return_indices_take_integers():
     pooled, indices = P.MaxPool3DWithArgmax(2, 2, 0)(Tensor(np.arange(8, dtype=np.int32).reshape(1, 1, 2, 2, 2)))
     assert pooled.asnumpy().item() == 7 and indices.asnumpy().item() == 7
 
@@ -100,7 +100,7 @@ def test_a_slope_that_exists_is_given(function, at, slope):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int32"])
-def test_selu_of_whole_numbers_is_relu(dtype):
+def test_selu_of_integers_is_relu(dtype):
     result = ops.SeLU()(Tensor(np.array([-3, 0, 4], dtype))).asnumpy()
     assert result.dtype == dtype and result.tolist() == [0, 0, 4]
 
@@ -111,7 +111,7 @@ def test_the_layer_leaky_relu_has_a_slope_of_the_type_of_its_input():
 
 
 @pytest.mark.parametrize("size, expected", [((1, 1, 2), [52, 2]), ((2, 1, 1), [51, 3])], ids=str)
-def test_the_mean_of_a_volume_of_whole_numbers_is_truncated(size, expected):
+def test_the_mean_of_a_volume_of_integers_is_truncated(size, expected):
     x = Tensor(np.array([3, 9, 200, -7, 5, 6, 1, 1], np.int32).reshape(1, 2, 2, 2))
     assert ops.AdaptiveAvgPool3D(size)(x).asnumpy().ravel().tolist() == expected
     assert ops.AdaptiveMaxPool3D()(x, size)[0].dtype == x.dtype
@@ -220,7 +220,7 @@ STEPS = {  # operator, arguments before and after the gradient (100, -2) -> the 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64"])
 @pytest.mark.parametrize("name", STEPS)
-def test_a_gradient_of_whole_numbers_counts_as_one_of_floats(name, dtype):
+def test_a_gradient_of_integers_counts_as_one_of_floats(name, dtype):
     before, after, expected = STEPS[name]
     variable, slot = (Parameter(Tensor([a, b], mstype.float32), name=f"p{a}") for a, b in ((1.0, 2.0), (0.5, 0.5)))
     getattr(P, name)()(variable, slot, *before, Tensor(np.array([100, -2], dtype)), *after)
@@ -238,7 +238,7 @@ def test_complex_numbers_are_taken_where_mindspore_2_takes_them(api2):
     np.testing.assert_allclose(power, [-3 + 4j, 9], atol=1e-12)
 
 
-def test_the_slopes_of_rrelu_are_whole_for_whole_numbers():
+def test_the_slopes_of_rrelu_are_integers_for_integers():
     x = Tensor(np.array([-4, 4, -7], np.int32))
     assert ops.rrelu(x, 2.7, 2.7).asnumpy().tolist() == [-8, 4, -14]
     with pytest.raises(ValueError, match="lower <= upper"):

@@ -354,7 +354,7 @@ ALONE = "each device computes all of it"
         (12, 8, "at most 4 devices get rows of their own", "a batch of 8 or 16, or 6 devices"),
     ],
 )
-def test_a_batch_that_the_devices_do_not_divide_is_told(rows, devices, share, ways):
+def test_a_batch_that_the_devices_do_not_divide_is_reported(rows, devices, share, ways):
     value = SimpleNamespace(shape=(rows, 4), aval=SimpleNamespace(dtype=np.dtype("float32")))
     notes = notes_on([("w", "parameter", value), ("argument 0", "argument", value)], {"hosts": devices})
     said = f"The batch has {rows} rows, which {devices} devices do not divide: {share}. Take {ways}."
@@ -375,7 +375,7 @@ def test_a_plan_tells_what_people_compare(plans):
     assert batch_size_of([("argument 0", "argument", text)]) == (4, 64, "tokens")
 
 
-def test_bytes_are_told_in_the_units_of_the_table_and_the_phases_by_name():
+def test_bytes_are_written_in_the_units_of_the_table_and_the_phases_by_name():
     (refused,) = [one for one in create_plans(memory=1e-6).refused if one.name == "searched"]
     assert refused.reason.endswith("KiB, but has 1.0 KiB.") and "bytes" not in refused.reason
     said = []

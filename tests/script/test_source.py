@@ -53,7 +53,7 @@ def definitions(text, parsed=None):
     return {c.co_qualname: find_definition(c, c.co_qualname) for c in codes if c.co_flags & 3 == 3}
 
 
-def test_a_function_is_found_in_every_statement():
+def test_a_function_is_located_in_every_statement():
     nodes = definitions(NESTED)
     assert {name.rpartition(".")[2] for name in nodes} == {
         *("in_case", "in_handler", "in_else", "in_finally", "in_loop"),
@@ -65,7 +65,7 @@ def test_a_function_is_found_in_every_statement():
         assert class_name == {"decorated": "Outer", "inner": "Outer", "<lambda>": "Outer", "method": "Inner"}.get(short)
 
 
-def test_lambdas_of_one_line_are_told_apart():
+def test_lambdas_of_one_line_are_distinguished():
     text = "def f():\n    return [lambda x: x + 1, lambda x: (lambda y: y + 2), f'{(lambda: 3)()}']\n"
     name = f"<text {next(_numbers)}>"
     linecache.cache[name] = len(text), None, text.splitlines(True), name

@@ -85,7 +85,7 @@ def test_print_of_ops_prints_constants_each_time(capfd):
     assert capfd.readouterr().out == "constant\n" * 3
 
 
-def test_prints_of_constants_do_not_disturb_what_is_made_of_the_graph(capfd):
+def test_prints_of_constants_do_not_disturb_the_values_of_the_graph(capfd):
     class Own(nn.Cell):
         def construct(self, x):
             print("forward")

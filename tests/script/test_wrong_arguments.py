@@ -71,7 +71,7 @@ def graph_mode():
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_is_no_tensor_is_told_in_a_sentence_of_ours(way, graph_mode):
+def test_an_argument_that_is_no_tensor_has_a_sentence_of_ours(way, graph_mode):
     wrong = []
     for kind, make in WRONG.items():
         with pytest.raises((TypeError, ValueError, OverflowError)) as raised:

@@ -129,7 +129,7 @@ def test_a_clock_that_is_set_back_delays_nothing_and_spoils_no_order(make_model,
     assert files(tmp_path) == ["net-1_4.ckpt", "net-1_5.ckpt"]
 
 
-def test_of_so_many_minutes_one_checkpoint_is_kept_beside_the_newest(tmp_path, monkeypatch):
+def test_of_so_many_minutes_one_checkpoint_stays_beside_the_newest(tmp_path, monkeypatch):
     now, manager = [0.0], _CheckpointManager()
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     for number in range(6):  # one every 20 seconds

@@ -94,7 +94,7 @@ def test_a_first_look_that_comes_late_says_that_it_may_have_been_earlier(warning
     assert len(warnings) == 1 and "in step 5, epoch 1 of Model.train, maybe since an earlier one" in warnings[0]
 
 
-def test_of_losses_that_are_no_single_number_two_are_kept():
+def test_of_losses_that_are_no_single_number_two_stay():
     watch = LossWatch()
     for step in range(1, 9):
         watch.step(Tensor(np.full(3, step, np.float32)), 1, step)

@@ -100,7 +100,7 @@ def test_strategies_of_a_file_are_those_of_the_operators_that_read_its_parameter
         _executor.compile(Net(WHOLE), X)
 
 
-def test_layouts_for_prediction_are_told():
+def test_layouts_for_prediction_are_reported():
     layouts = Model(Net(WHOLE)).infer_predict_layout(X)
     assert layouts["w1"] == ([2, 4], [0, -1], [16, 32], 0, True, "")
     context.set_auto_parallel_context(full_batch=False)
@@ -135,12 +135,12 @@ def test_slices_are_put_together():
         (ValueError, r"\[4, 4\] rows", lambda layouts: ms.merge_sliced_parameter(sliced((4, 4), (4, 4)), layouts)),
     ],
 )
-def test_what_does_not_belong_together_is_told(error, said, act):
+def test_files_that_do_not_belong_together_are_reported(error, said, act):
     with pytest.raises(error, match=said):
         act(ms.build_searched_strategy(str(GOLDEN)))
 
 
-def test_a_file_of_another_kind_is_told(tmp_path):
+def test_a_file_of_another_kind_is_reported(tmp_path):
     (tmp_path / "other").write_bytes(b"\x1a\x05hello")
     with pytest.raises(ValueError, match="is no strategy file of MindSpore"):
         ms.build_searched_strategy(str(tmp_path / "other"))

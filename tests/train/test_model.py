@@ -358,7 +358,7 @@ def test_wrong_arguments_raise_mindspores_error_class(error, act, make_model, ba
     assert len(str(info.value)) > 20
 
 
-def test_a_model_says_what_it_is_made_of(make_net, make_model, batches):
+def test_a_model_says_its_members(make_net, make_model, batches):
     model = make_model(metrics={"acc"})
     model.train(2, batches())
     text = "network=Net, loss_fn=SoftmaxCrossEntropyWithLogits, optimizer=Momentum, metrics=acc"
@@ -389,7 +389,7 @@ def test_a_training_in_which_nothing_is_learnt_says_so(mode, make_net, batches, 
     assert len(said) == 1 and said[0].startswith("This Model has no optimizer")
 
 
-def test_an_optimizer_of_a_network_made_earlier_is_named_when_it_trains(make_net, make_model, batches):
+def test_an_optimizer_of_a_network_constructed_earlier_is_named_when_it_trains(make_net, make_model, batches):
     optimizer = nn.Momentum(make_net().trainable_params(), 0.1, 0.9)
     model = make_model(make_net(), optimizer=optimizer, metrics={"loss"})
     assert model.eval(batches(), dataset_sink_mode=False)["loss"] > 0 and model.train_network is None

@@ -36,7 +36,7 @@ def test_each_value_is_taken_once(mode):
     assert _get_summary_tensor_data() == {}
 
 
-def test_of_values_that_may_not_have_been_computed_the_newest_that_was_is_kept():
+def test_of_values_that_may_not_have_been_computed_the_newest_that_was_stays():
     from msnb.train.summary import _pending_values
 
     def kept(*pairs):

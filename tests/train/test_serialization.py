@@ -185,7 +185,7 @@ def test_further_values_are_saved_with_a_network(make_net, path):
     assert loaded["epoch"].asnumpy() == 3 and loaded["name"] == "net" and loaded["done"].dtype == ms.bool_
 
 
-def test_folders_are_made_and_a_checksum_is_kept(make_net, tmp_path):
+def test_folders_are_created_and_a_checksum_is_stored(make_net, tmp_path):
     path = str(tmp_path / "a" / "b" / "net.ckpt")
     ms.save_checkpoint(make_net(), path, crc_check=True)
     assert len(ms.load_checkpoint(path, crc_check=True)) == 8

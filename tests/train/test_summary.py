@@ -126,7 +126,7 @@ class InLoop(nn.Cell):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_of_a_loop_the_last_round_is_kept_and_of_branches_the_one_that_runs(mode, tmp_path):
+def test_of_a_loop_the_last_round_is_stored_and_of_branches_the_one_that_runs(mode, tmp_path):
     context.set_context(mode=mode)
     net = InLoop()
     with SummaryRecord(str(tmp_path)) as record:
@@ -213,7 +213,7 @@ def test_short_arrays_are_counted_together_as_each_by_itself(some):
 
 
 @pytest.mark.parametrize("colours", (1, 3))
-def test_a_picture_is_kept_pixel_by_pixel(colours):
+def test_a_picture_is_stored_pixel_by_pixel(colours):
     pictures = np.random.RandomState(0).randint(0, 256, (9, colours, 4, 5)).astype(np.uint8)
     picture = image("x", pictures)
     opened = Image.open(io.BytesIO(picture.png))

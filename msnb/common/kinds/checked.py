@@ -39,9 +39,8 @@ def checked(function: _Function) -> _Function:
             return function(*checked_args, **kwargs)
         except (TypeError, ValueError):
             sentence = explain_misfit(function, call, args, kwargs)
-            if (
-                sentence is None
-            ):  # the arguments fit: a Kind refused a value, or the error comes from the function's body
+            # the arguments fit: a Kind refused a value, or the error comes from the function's body
+            if sentence is None:
                 raise
         raise TypeError(sentence)
 

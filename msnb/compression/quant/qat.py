@@ -191,7 +191,7 @@ class QuantizationAwareTraining(Quantizer):
         """Convert a network in place and return it.
 
         Each `nn.Conv2dBnAct` and `nn.DenseBnAct` is converted. The result of each operator TensorAdd, Add, Sub, Mul or
-        RealDiv that is an attribute of one of the network's own Cells is quantised. Trained Parameters are kept; those
+        RealDiv that is an attribute of one of the network's own Cells is quantised. Trained Parameters stay; those
         of folded normalisations move to the convolution. The training mode is kept.
 
         Args:

@@ -15,7 +15,7 @@ _PROBES = 16  # number of elements of an input that are compared with finite dif
 
 
 class Checked(NamedTuple):
-    """Result of `check_operator`: the comparisons that it has made.
+    """Result of `check_operator`: its comparisons.
 
     Attributes:
         results (tuple): (shape, dtype) of each result.

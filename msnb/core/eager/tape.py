@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # used only in annotations
     from msnb.core.tensor.tensor import Tensor
 
 _thread = trace_state.thread
-_listeners = events.subscribers
+_subscribers = events.subscribers
 _order = itertools.count()
 
 
@@ -126,7 +126,7 @@ def record(kernel: Kernel, inputs: Sequence[Any], arrays: Sequence[Any], boxes: 
                 and (kernel.real is not None or _has_tracked_integer(inputs, arrays))
             ):
                 tensor._node = (node, index)
-        if _listeners.recorded:
+        if _subscribers.recorded:
             events.notify("recorded", node, boxes)
 
 
@@ -204,7 +204,7 @@ def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequenc
         needs = _find_needs(node, reach)
         if not any(needs):
             continue
-        if _listeners.pulled:
+        if _subscribers.pulled:
             events.notify("pulled", node, slots)
         for link, need, cotangent in zip(node.inputs, needs, node.pull(slots, needs, again)):
             if need and cotangent is not None:

@@ -10,11 +10,8 @@ import re
 from typing import Any
 
 HOLDERS: dict[str, str] = {}  # class of a Cell around a network -> the attribute that holds it
-_NETWORK_ATTRIBUTES = (
-    "network",
-    "_backbone",
-    "_network",
-)  # attributes of msnb's own Cells that hold the user's network
+# attributes of msnb's own Cells that hold the user's network
+_NETWORK_ATTRIBUTES = ("network", "_backbone", "_network")
 _NUMBERED_CALL = re.compile(r"(.*) \((\d+)\)$")  # suffix by which `ir.calls` numbers the calls of one Cell
 _BLOCK_SCOPE = re.compile(r"\w+\(\)( \d+)?$|while\(.*\)$")  # scope of a function or loop, as `core.script` names it
 

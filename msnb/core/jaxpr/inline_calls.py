@@ -1,6 +1,6 @@
-"""Inline the calls of network parts, so that views and XLA see a flat graph.
+"""Inline the calls of shared Cells, so that views and XLA see a flat graph.
 
-Equal parts of a network are traced once. Each occurrence of such a part is an equation with a `PartName` that calls the
+Equal Cells of a network are traced once. Each occurrence of such a Cell is an equation with a `PartName` that calls the
 traced part. JAX differentiates and transposes the part once. At the end of the trace each call is replaced by the
 equations of the part, with new variables, in the scope of the call. The result equals a trace without such calls.
 """
@@ -20,7 +20,7 @@ class PartName(GraphName):
 
 
 def inline_calls(graph: ClosedJaxpr) -> ClosedJaxpr:
-    """Return `graph` with the calls of network parts inlined, at any depth; the same object if there are none."""
+    """Return `graph` with the calls of shared Cells inlined, at any depth; the same object if there are none."""
     consts: dict[int, tuple[Any, Any]] = {}
     jaxpr = _inline_jaxpr_calls(graph.jaxpr, consts, {})
     if jaxpr is graph.jaxpr:
@@ -33,7 +33,7 @@ def inline_calls(graph: ClosedJaxpr) -> ClosedJaxpr:
 
 
 def _inline_jaxpr_calls(jaxpr, consts, cache):
-    """Return a jaxpr with the calls of network parts inlined.
+    """Return a jaxpr with the calls of shared Cells inlined.
 
     Args:
         consts (dict): id of a constant array of a part -> (variable for it, the array). New constants are added.
@@ -83,7 +83,7 @@ def _substitute_variable(atom, substitutes):
 
 
 def _inline_calls_cached(jaxpr, cache, consts):
-    """Return `jaxpr` with the calls of network parts inlined, computed once per jaxpr."""
+    """Return `jaxpr` with the calls of shared Cells inlined, computed once per jaxpr."""
     entry = cache.get(id(jaxpr))
     if entry is None:
         entry = cache[id(jaxpr)] = _inline_jaxpr_calls(jaxpr, consts, cache), jaxpr  # the reference keeps the id unique
@@ -101,7 +101,7 @@ def _inline_calls_in_nested_graph(graph, cache):
 
 
 def _inline_calls_in_open_jaxpr(jaxpr):
-    """Return an open jaxpr with the calls of network parts inlined.
+    """Return an open jaxpr with the calls of shared Cells inlined.
 
     An open jaxpr has no constants. If a part has an array as a constant, the jaxpr is returned unchanged.
     """

@@ -421,7 +421,7 @@ class _Replacer(_Evaluator):
 
 
 def evaluate_equations(jaxpr: Any, eqns: list[Any], env: dict[Any, Any]) -> None:
-    """Evaluate equations of `jaxpr` on the values in `env`, and add their results; scopes and lines are kept."""
+    """Evaluate equations of `jaxpr` on the values in `env`, and add their results; scopes and lines are preserved."""
     outputs = [v for eqn in eqns for v in eqn.outvars if type(v).__name__ != "DropVar"]
     computed = set(outputs)
     free = list(

@@ -239,9 +239,8 @@ def _are_settings_equal(some: Any, others: Any):
         return list(some) == list(others) and all(map(_are_settings_equal, some.values(), others.values()))
     if isinstance(some, (float, complex)):
         return repr(some) == repr(others)  # 0.0 differs from -0.0, and NaN equals NaN
-    if not isinstance(some, np.ndarray) and hasattr(
-        some, "shape"
-    ):  # a comparison of arrays on a device would wait for them
+    # a comparison of arrays on a device would wait for them
+    if not isinstance(some, np.ndarray) and hasattr(some, "shape"):
         return False
     try:
         return bool(hashable(some) == hashable(others))

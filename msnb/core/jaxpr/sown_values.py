@@ -122,9 +122,8 @@ def _remove_callbacks(jaxpr: Jaxpr, is_first_pass: bool) -> Jaxpr:
                 eqn = eqn.replace(params={**eqn.params, "name": _RETURNED + eqn.params["name"].removeprefix(_STAGED)})
         elif kind in _NESTED_GRAPHS and eqn.effects:
             name = _NESTED_GRAPHS[kind]
-            is_recomputed = not is_first_pass or bool(
-                eqn.params.get("differentiated")
-            )  # a recomputed forward pass of a gradient
+            # a recomputed forward pass of a gradient
+            is_recomputed = not is_first_pass or bool(eqn.params.get("differentiated"))
             old = eqn.params[name]
             new = _remove_nested_callbacks(old, not is_recomputed)
             if new is not old:

@@ -39,7 +39,7 @@ class StoppableLoops:
         self.exist: bool = self.has_loop(jaxpr)
 
     def has_loop(self, jaxpr: Jaxpr) -> bool:
-        """Return True if `jaxpr`, or a graph inside, has a loop that is made stoppable."""
+        """Return True if `jaxpr`, or a graph inside, has a loop that can be made stoppable."""
         key = id(jaxpr)
         if key not in self._has_loop:
             self._has_loop[key] = any(map(self.contains_loop, jaxpr.eqns)), jaxpr  # the reference keeps the id unique

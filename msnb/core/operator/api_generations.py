@@ -2,7 +2,7 @@
 
 r1.1's meaning is the default. Names that only MindSpore 2 has need no declaration. A contradiction is declared as data:
 
-    @differs_in_api2("it sorts unless told not to", sorted=True)
+    @differs_in_api2("it sorts by default", sorted=True)
     class TopK: ...
 
 `as_api2(TopK)` is then the class with MindSpore 2's signature. A completely different class is declared as a

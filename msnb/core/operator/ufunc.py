@@ -28,7 +28,7 @@ _TRUTH = _map_all_types_to((*_INTEGERS, *mstype.float_type, mstype.bfloat16), ms
 
 
 class Ufunc(NamedTuple):
-    """Functions of `mindspore.numpy` made from one operator, and the element types in which they compute.
+    """Functions of `mindspore.numpy` that one operator defines, and the element types in which they compute.
 
     Attributes:
         names (tuple[str]): Names of the functions.

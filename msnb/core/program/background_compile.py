@@ -18,7 +18,7 @@ from msnb._util import freed_memory, gc_pause
 from msnb.common import progress
 from msnb.core.compat.jax_compilation import thread_settings
 from msnb.core.program import persistent_cache, slow_compile_alarm
-from msnb.core.program.quick_start import QuickForm
+from msnb.core.program.tiered_compilation import QuickForm
 
 SILENT = 2.0  # seconds before a progress line is shown
 _LONG = 1.0  # seconds; a compilation that takes longer frees enough memory to return it, which takes 30 ms

@@ -34,7 +34,7 @@ class Run(NamedTuple):
         outputs (list[jax.Array]): In the order of ``program.jaxpr``: results, then new values of written Parameters.
         extras (list[jax.Array]): Outputs that the observer added.
         call (int): Number of the run among the calls of the program, from 0. It selects the executable that computes
-            the same bits again, see `quick_start`.
+            the same bits again, see `tiered_compilation`.
     """
 
     inputs: list[Any]

@@ -23,15 +23,15 @@ from msnb.core.program.error_report import NO_ERROR
 from msnb.core.program.executable import to_identifier
 from msnb.core.program.placement import Placement
 from msnb.core.program.program_forms import ProgramForms
-from msnb.core.program.quick_start import full_form
 from msnb.core.program.staging import Staged
+from msnb.core.program.tiered_compilation import full_form
 from msnb.core.state import deferred_errors, events, random_stream, stop_flag, trace_state
 from msnb.core.support import interrupts
 from msnb.core.support.weak_identity import weakly
 from msnb.core.tensor.parameter_store import ParameterArrays, are_identical, copy_shared
 from msnb.core.tensor.tensor import Tensor, box
 
-_listeners = events.subscribers
+_subscribers = events.subscribers
 _clock = time.perf_counter_ns
 _lock = trace_state.donation_lock.lock
 _thread = trace_state.thread
@@ -93,7 +93,7 @@ class Program(Staged):
     @property
     def next_call(self) -> int:
         """Return the number of the next run, from 0. It selects between a quick and a full executable."""
-        return self.calls + self._forms.quick_start.earlier_calls
+        return self.calls + self._forms.tiers.earlier_calls
 
     def continue_from(self, call: int) -> None:
         """Let the next run have the number `call`: a training that began in another process goes on."""
@@ -106,7 +106,7 @@ class Program(Staged):
 
     @property
     def run(self) -> Callable[..., Any]:
-        """Return the form (compiled variant) that the next call runs."""
+        """Return the form that the next call runs."""
         return self._forms.current
 
     # ------------------------------------------------------------------ running
@@ -115,7 +115,7 @@ class Program(Staged):
         if _thread.pending_verdicts:
             self._report_earlier_errors()
         with _lock:
-            is_steady = self._forms.steady_epoch == _storage_epoch.value and not _listeners.ran
+            is_steady = self._forms.steady_epoch == _storage_epoch.value and not _subscribers.ran
             if is_steady:
                 rest = [(random_stream.next_number(),), *zip(arrays)] if self.random else zip(arrays)
                 outs = self._run_step(self._stores.arrays_read(), rest)
@@ -128,8 +128,8 @@ class Program(Staged):
         return box(outs[0]) if results.is_single else results.build(map(box, outs))
 
     def _select_form_and_run(self, arrays):
-        """Run the form (variant) that observers, threads and the number of the call need. Return its results."""
-        start = _clock() if _listeners.ran else None
+        """Run the form that observers, threads and the number of the call need. Return its results."""
+        start = _clock() if _subscribers.ran else None
         forms, shardings = self._forms, self._placement.shardings
         rest = [(random_stream.next_number(),)] if self.random else []
         if shardings is not None and shardings.calling is None:
@@ -146,7 +146,7 @@ class Program(Staged):
                 self._update_form_and_arrays()
             read = self._stores.arrays_read() if forms.frozen is None else []
             before = [p._get_stored_array() for p in self.written] if forms.receivers else None
-            is_first, call = not self.calls, self.calls + forms.quick_start.earlier_calls
+            is_first, call = not self.calls, self.calls + forms.tiers.earlier_calls
             outs = (
                 self._run_step(read, rest)
                 if forms.current is forms.ready
@@ -172,7 +172,7 @@ class Program(Staged):
         deferred_errors.poll(finishes_loops=not self._forms.is_stoppable)
 
     def _run_step(self, read, rest, outcome=None):
-        """Run the current form (variant) and rebind the written Parameters. Return the results and extra outputs.
+        """Run the current form and rebind the written Parameters. Return the results and extra outputs.
 
         The outputs of the form are appended to the list `outcome`, even if an interrupt follows.
         """
@@ -208,19 +208,19 @@ class Program(Staged):
             log.once(f"{self.title} is frozen, and its weights have changed: it is compiled anew each time they do.")
 
     def _select_and_compile_form(self):
-        """Select the form (variant) that observers and threads need now, and compile it if it has not run yet."""
+        """Select the form that observers and threads need now, and compile it if it has not run yet."""
         with _lock:
             if self._stores.epoch != _storage_epoch.value:
                 self._update_form_and_arrays()
         if self._forms.is_selective:
             self._forms.select_for_run(self)
-            if self._forms.quick_start.compiles_full(self.next_call):
+            if self._forms.tiers.compiles_full(self.next_call):
                 background_compile.start(self, full_form(self._forms.current), self._describe_form_arguments())
         if self._forms.current is not self._forms.ready:
             self._compile_form()
 
     def _compile_form(self):
-        """Compile the current form (variant of the program) for its current arguments."""
+        """Compile the current form for its current arguments."""
         started = time.perf_counter()
         form = self._forms.current
         try:
@@ -262,7 +262,7 @@ class Program(Staged):
             self.errors.report(outs[self.results.count - 1])
 
     def _update_form_and_arrays(self):
-        """Select the form (variant) that observers and threads need now, and look up the arrays of Parameters."""
+        """Select the form that observers and threads need now, and look up the arrays of Parameters."""
         self._forms.select(self)
         self._stores.find()
         if self.spread is not None:
@@ -291,7 +291,7 @@ class Program(Staged):
         return self.results.build(outs)
 
     def _make_kernel_from_form(self, form):
-        """Return `form`, a variant of the program, as a kernel of Parameters, random number and arguments."""
+        """Return `form` as a kernel of Parameters, random number and arguments."""
         count, use_random = len(self.params), self.random
         integers = [index for index, aval in enumerate(self.jaxpr.in_avals) if aval.dtype.kind in "iu"]
 
@@ -328,7 +328,7 @@ class Program(Staged):
         return self._find_form_to_inspect()[1]
 
     def _find_form_to_inspect(self):
-        """Return (compiled variant, its arguments) of the last run, or of the first call if there was none."""
+        """Return (form, its arguments) of the last run, or of the first call if there was none."""
         # The current arguments are described, because Parameters may have moved to other devices since compilation.
         forms = self._forms
         if forms.ready is not None:
@@ -337,7 +337,7 @@ class Program(Staged):
         return full_form(form), arguments
 
     def _describe_form_arguments(self):
-        """Return shapes, dtypes and shardings of the arguments of a compiled variant, the stop flag included."""
+        """Return shapes, dtypes and shardings of the arguments of a form, the stop flag included."""
         flag = [argument_signature(stop_flag.array_on(self._forms.device))] if self._forms.is_stoppable else []
         return *self._describe_current_arguments(), *flag
 

@@ -74,16 +74,14 @@ class Programs:
     )
 
     def __init__(self):
-        self.table: dict[Any, Any] = {}  # signature -> list of (dependencies, Program)
+        self.table: dict[Any, Any] = {}  # signature -> list of _CacheEntry
         self.extras: dict[Any, Any] = {}  # entries of tools for this Cell or function
         self.compiled: int = 0
         self.warned: bool = False
-        self.plain: dict[
-            Any, Any
-        ] = {}  # signature -> (epoch, error, arguments in the signature) of calls that run eagerly
-        self.constants: dict[
-            Any, tuple[int, ...]
-        ] = {}  # signature -> indices of floats that its program needs as constants
+        # signature -> (epoch, error class, its fields, arguments in the signature) of calls that run eagerly
+        self.plain: dict[Any, Any] = {}
+        # signature -> indices of floats that its program needs as constants
+        self.constants: dict[Any, tuple[int, ...]] = {}
         self.earlier_calls: dict[str, int] = {}  # signature of a program -> its calls in earlier processes
         self.argument_history: list[dict[str, Any]] = []  # described arguments of each compilation for a new signature
 
@@ -235,7 +233,7 @@ def call_counts(root: Any) -> dict[str, int]:
 
 def restore_call_counts(root: Any, counts: dict[str, int]) -> None:
     """Let the programs of a Cell or function go on at these numbers of calls, so that a training that is resumed
-    computes the same bits, see `quick_start`.
+    computes the same bits, see `tiered_compilation`.
     """
     programs = programs_of(root)
     programs.earlier_calls = dict(counts)

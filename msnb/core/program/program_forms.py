@@ -1,8 +1,9 @@
-"""The compiled forms (variants) of one program, and the selection of the form that the next call runs.
+"""The forms of one program, and the selection of the form that the next call runs.
 
-A program has up to five forms: its own, which donates the arrays of written Parameters; one without donation, for
-threads that contend for Parameters; one with extra outputs for observers; one that repeats a run without effects; and
-one as a kernel of the tape, which `Program` makes itself. The first calls of a large program run a `QuickForm` of them.
+A form is a compiled variant. A program has up to five: its own, which donates the arrays of written Parameters; one
+without donation, for threads that contend for Parameters; one with extra outputs for observers; one that repeats a run
+without effects; and one as a kernel of the tape, which `Program` makes itself. The first calls of a large program run a
+`QuickForm` of them.
 """
 
 import contextlib
@@ -20,8 +21,8 @@ from msnb.core.jaxpr.stoppable_loops import StoppableLoops
 from msnb.core.program import extra_outputs, persistent_cache
 from msnb.core.program.error_report import NO_ERROR
 from msnb.core.program.executable import flatten_call, jit_call, to_identifier, undonated_indices
-from msnb.core.program.quick_start import QuickStart, plan_quick_start
 from msnb.core.program.staging import Staged
+from msnb.core.program.tiered_compilation import Tiers, plan_tiers
 from msnb.core.sharding.partitioner import ArrayShardings
 from msnb.core.state import stop_flag, trace_state
 from msnb.core.tensor.parameter_store import are_identical
@@ -37,7 +38,7 @@ def device_of(program: Staged) -> Any:
 
 
 class _ObservedForm(NamedTuple):
-    """The form (variant) of a program with the extra outputs of some observers."""
+    """The form of a program with the extra outputs of some observers."""
 
     observers: tuple[Any, ...]  # weak, because recordings are large; `extra_outputs` holds the current ones
     graphs: list[Any]
@@ -62,8 +63,8 @@ class ProgramForms:
         steady_epoch (int): Value of `trace_state.storage_epoch` until which each call runs `current`, and no observer
             receives it; -1 if there is no such value.
         is_selective (bool): True if the form depends on the run: an observer chooses the runs that it receives, or the
-            quick start is not over.
-        quick_start (QuickStart): The calls that run a quick executable of their form.
+            full executable has not taken over.
+        tiers (Tiers): The calls that run a quick executable of their form.
         has_loops (bool): True if the program has loops that may run long.
         is_stoppable (bool): True if the program has loops that a Ctrl-C ends: its forms take the stop flag as the last
             argument, and their last result is the verdict.
@@ -82,7 +83,7 @@ class ProgramForms:
         "receivers",
         "steady_epoch",
         "is_selective",
-        "quick_start",
+        "tiers",
         "frozen",
         "_plan",
         "_observers",
@@ -159,21 +160,21 @@ class ProgramForms:
         self.steady_epoch: int = -1
         # A sharded program computes on several devices, and one with frozen weights compiles anew when they change.
         is_plain = shardings is None and frozen is None
-        plan = plan_quick_start(program.jaxpr, device_of(program)) if is_plain else None
-        self.quick_start: QuickStart = QuickStart(plan)
-        self.is_selective: bool = not self.quick_start.is_over
+        plan = plan_tiers(program.jaxpr, device_of(program)) if is_plain else None
+        self.tiers: Tiers = Tiers(plan)
+        self.is_selective: bool = not self.tiers.is_over
         self._ready_forms: list[Callable[..., Any]] = []  # compiled since observers or Parameters have changed
         self._observers: tuple[Any, ...] = ()
         self._observed_form = _ObservedForm((), [], self.own, ())  # the form of the last observers
         self._partial_forms: dict[tuple[int, ...], _ObservedForm] = {}  # indices of receivers -> form for these only
-        self._undonated_form: Callable[..., Any] | None = None  # made when threads first contend for Parameters
+        self._undonated_form: Callable[..., Any] | None = None  # compiled when threads first contend for Parameters
 
     def flatten(self, graphs: list[Any]) -> Callable[..., Any]:
         """Return one or several graphs as a function without stop flag, see `executable.flatten_call`."""
         return self._flatten(graphs)
 
     def without_stop_flag(self) -> Callable[..., Any]:
-        """Return the program without stop flag, for views. This form (variant) never runs."""
+        """Return the program without stop flag, for views. This form never runs."""
         self._plain = self._plain or self._compile_call(self.flatten([self._returning]), donate=bool(self._written))
         return self._plain
 
@@ -193,32 +194,32 @@ class ProgramForms:
         self._partial_forms.clear()
 
     def select(self, program: Any) -> None:
-        """Select the form (variant) of `program` that observers and threads need now."""
+        """Select the form of `program` that observers and threads need now."""
         self._ready_forms.clear()
         if [observer() for observer in self._observers] != list(extra_outputs.observers):
             self._select_form_for_observers(program, extra_outputs.observers)
         if not self._observers:
-            self.current = self.quick_start.select(self._select_unobserved_form(), program.next_call)
+            self.current = self.tiers.select(self._select_unobserved_form(), program.next_call)
 
     def continue_from(self, call: int, calls: int) -> None:
         """Let the next run have the number `call`, after `calls` runs in this process."""
-        self.quick_start.continue_from(call - calls)
+        self.tiers.continue_from(call - calls)
         self.steady_epoch = -1
         self._update_selectivity()
 
     def is_steady(self) -> bool:
-        """Return True if the next calls run the same form (variant) as the last one, as long as nothing changes."""
+        """Return True if the next calls run the same form as the last one, as long as nothing changes."""
         return self.current is self.ready and self.frozen is None and not (self.is_selective or self.receivers)
 
     def _update_selectivity(self):
         receivers = self._observed_form.receivers if self._observers else ()
-        self.is_selective = not self.quick_start.is_over or any(hasattr(weak(), "wants") for weak, _ in receivers)
+        self.is_selective = not self.tiers.is_over or any(hasattr(weak(), "wants") for weak, _ in receivers)
 
     def select_for_run(self, program: Any) -> None:
         """Select the form with extra outputs if an observer wants the next run, else the one without, and the
-        executable of the quick start while it lasts.
+        quick executable until the full one takes over.
         """
-        if self.quick_start.end_if_due(program.next_call):
+        if self.tiers.end_if_due(program.next_call):
             self._update_selectivity()
         observed = self._observed_form
         receivers = observed.receivers if self._observers else ()
@@ -230,7 +231,7 @@ class ProgramForms:
         if wanting and len(wanting) < len(receivers):
             observed = self._make_partially_observed_form(program, wanting)
         form = observed.form if wanting else self._select_unobserved_form()
-        form = self.quick_start.select(form, program.next_call)
+        form = self.tiers.select(form, program.next_call)
         if form is not self.current:
             if self.ready is not None and self.ready not in self._ready_forms:
                 self._ready_forms.append(self.ready)
@@ -309,7 +310,7 @@ class ProgramForms:
         if self._repeating_form is None:
             quiet = self._returning.replace(jaxpr=remove_debug_callbacks(self._returning.jaxpr))
             self._repeating_form = self._compile_unsharded(self._flatten_form([quiet]))
-        form = self.quick_start.select(self._repeating_form, call)
+        form = self.tiers.select(self._repeating_form, call)
         compiling = contextlib.nullcontext()
         if form not in self._repeated:
             compiling = persistent_cache.compiling(self._returning.jaxpr)  # selects XLA's options for programs
@@ -319,7 +320,7 @@ class ProgramForms:
         return [*outs[: self._n_results], *new]
 
     def control_arguments(self) -> list[Any]:
-        """Return the arguments of a form (variant) that are no inputs of the graph: the stop flag, or the error code of
+        """Return the arguments of a form that are no inputs of the graph: the stop flag, or the error code of
         a first run.
         """
         return [stop_flag.array_on(self.device)] if self.is_stoppable else [NO_ERROR] if self.continues_error else []

@@ -186,9 +186,8 @@ class Staged:
                 missing = self._trace_once(fn, leaves, rebuild, params, first_key if excludes_new else None)
                 if not missing:
                     return
-                excludes_new = all(
-                    p.key > first_key for p in missing
-                )  # new in one trace: lazily initialized; new in two traces: created in each call
+                # new in one trace: lazily initialized; new in two traces: created in each call
+                excludes_new = all(p.key > first_key for p in missing)
                 params = params + missing
         except RecursionError:
             raise RecursionError(
@@ -210,11 +209,10 @@ class Staged:
         )
 
     def _trace_once(self, fn, leaves, rebuild, params, first_key):
-        """Trace the function. Return the Parameters that it read and that are not inputs yet.
+        """Trace the function. Return the Parameters that it read and that are not inputs yet; with them the caller
+        traces again.
 
-        If there are any, the caller traces again.
-
-        Parameters with a key above `first_key`, if it is not None, were created by this trace and are values of the
+        Parameters with a key from `first_key` on, if it is not None, were created by this trace and are values of the
         graph.
         """
 
@@ -239,15 +237,7 @@ class Staged:
                 if frame.trace.errors.refusal is not None:
                     raise frame.trace.errors.refusal
                 for result in results:
-                    if isinstance(result, Undefined):
-                        result.complain()
-                    if _holds_traced_tensor(result):
-                        raise ObjectReturned(type(result).__name__)
-                    if inspect.isgenerator(result) or inspect.isawaitable(result):
-                        raise TypeError(
-                            f"{self.name} is a generator or async: a graph returns its results at once. "
-                            f"Collect them in a list and return it."
-                        )
+                    self._check_result(result)
                 written_params = existing(frame.written.values())
                 arrays = [r._array for r in results if isinstance(r, Tensor)]
                 written = [frame.values[id(p)] for p in written_params]
@@ -294,6 +284,18 @@ class Staged:
         self._arguments = [argument_signature(value) for value in values]
         self._sort_inputs(closed, params, note, arg_names, frame.trace.key_used)
         return []
+
+    def _check_result(self, result):
+        """Raise an error if a graph cannot return the leaf `result`."""
+        if isinstance(result, Undefined):
+            result.complain()
+        if _holds_traced_tensor(result):
+            raise ObjectReturned(type(result).__name__)
+        if inspect.isgenerator(result) or inspect.isawaitable(result):
+            raise TypeError(
+                f"{self.name} is a generator or async: a graph returns its results at once. "
+                f"Collect them in a list and return it."
+            )
 
     def _sort_inputs(self, closed, params, note, arg_names, random_used):
         """Drop unused inputs and sort the rest into written, read and arguments."""

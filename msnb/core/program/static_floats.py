@@ -17,9 +17,8 @@ def split_constants(
 ) -> tuple[Any, list[Any], list[Any]]:
     """Return (key, arrays, boxes) of a call after the floats at the indices `constants` have become constants."""
     rest = [index for index in range(len(arrays)) if index not in constants]
-    values = tuple(
-        [arrays[index].hex() for index in constants]
-    )  # `hex` distinguishes 0.0 from -0.0, and gives equal texts for NaN
+    # `hex` distinguishes 0.0 from -0.0, and gives equal texts for NaN
+    values = tuple([arrays[index].hex() for index in constants])
     return (*key, constants, values), [arrays[index] for index in rest], [boxes[index] for index in rest]
 
 

@@ -30,12 +30,8 @@ _SMALL_PROGRAM = {**_PROGRAM, **_LOOPS}
 QUICK_COMPILE = {**_LOOPS, "xla_backend_optimization_level": 0}
 # For programs that are only inspected: communication and work equal those of other levels, memory within 0.1 %.
 READ_ONLY = {**QUICK_COMPILE, "xla_llvm_disable_expensive_passes": True}
-_MOST_ELEMENTS, _MOST_OPERATIONS, _MOST_CALLS, _MOST_EXPENSIVE = (
-    1024,
-    1500,
-    100,
-    4,
-)  # limits for the older emitter, measured
+# limits for the older emitter, measured
+_MOST_ELEMENTS, _MOST_OPERATIONS, _MOST_CALLS, _MOST_EXPENSIVE = (1024, 1500, 100, 4)
 _CALL = "func.call"  # the call of an operator
 # Operations that read their inputs in order. Kernels with only such operations are fast with the older emitter up to
 # `_MOST_ELEMENTWISE` elements; with more, their loops took up to twice as long.

@@ -66,7 +66,7 @@ def _run_checkpointed_loop(test, body, test_consts, body_consts, init):
 
         def step(state):
             carry, rounds, stride, buffer = state
-            # A `cond` would copy the whole buffer in every iteration. A `while` of at most one iteration, and a write
+            # A `cond` would copy the buffer in every iteration. A `while` of at most one iteration, and a write
             # of the old value where nothing changes, do not copy it.
             full = rounds == SLOTS * stride
             _, buffer = while_over_tree(

@@ -16,9 +16,8 @@ from msnb.core.support.weak_identity import WeakIdentityDict, attach, attached
 
 _FACTORY, _INNER = "__msnb_factory", "__msnb_function"
 _CONVERTED = "__msnb_twin__"  # attribute of a function: (its code at conversion, converted function)
-_codes = (
-    WeakIdentityDict()
-)  # code -> lowered code; by identity, because equal code objects may come from different files
+# code -> lowered code; by identity, because equal code objects may come from different files
+_codes = WeakIdentityDict()
 
 # Packages whose functions are not converted: they never branch on Tensors, or their branches must run in plain Python.
 _LIBRARIES = {
@@ -94,7 +93,7 @@ def convert(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Return the lowered form of a Python function, or `fn` itself if it is library code or already lowered.
 
     Raises:
-        SourceMissing: If the source cannot be found and the function branches or loops.
+        SourceMissing: If the source is missing and the function branches or loops.
         SyntaxRefused: If it has syntax that cannot be part of a graph.
     """
     code = fn.__code__

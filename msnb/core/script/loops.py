@@ -343,9 +343,8 @@ class _GraphLoop:
             and self._get_hint("fixed", (name, k)) is None
             and (_is_unchanged(leaf, start) or isinstance(leaf, Tensor) and leaf._array is carry[position])
         ):
-            self.hints[(self.place, "fixed", (name, k))] = (
-                True  # a number that the loop does not change stays a constant
-            )
+            # a number that the loop does not change stays a constant
+            self.hints[(self.place, "fixed", (name, k))] = True
             note["again"] = True
             return [expected]
         array = (

@@ -62,9 +62,8 @@ class Lowering(ast.NodeTransformer):
         nonlocal_names = {n for inner in own_nodes if isinstance(inner, ast.Nonlocal) for n in inner.names}
         names = find_bound_names(node.body)
         own_names = {n for n, rebound in names.items() if rebound}.union(params) - nonlocal_names
-        mutated_names = {
-            n for n in names if n not in own_names and n not in nonlocal_names
-        }  # from ``y[i] = v``, where `y` belongs to an enclosing function
+        # from ``y[i] = v``, where `y` belongs to an enclosing function
+        mutated_names = {n for n in names if n not in own_names and n not in nonlocal_names}
         nonlocals = sorted(mutated_names & self.outer_variables)
         nonlocal_names.update(nonlocals)
         self.foreign = frozenset(mutated_names - self.outer_variables)

@@ -12,7 +12,7 @@ _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # fields of stat
 
 
 class SourceMissing(OSError):
-    """Raised if the source of a function cannot be found, so that it cannot become part of a graph."""
+    """Raised if the source of a function is missing, so that it cannot become part of a graph."""
 
 
 def find_definition(code: CodeType, name: str) -> Any:

@@ -1,6 +1,6 @@
 """Strings with values that are only known at run time: f-strings, `%` and `print` in converted code.
 
-A `Text` is a str. It contains descriptions of such values, made at trace time. `print` inserts the values themselves
+A `Text` is a str. It contains descriptions of such values, written at trace time. `print` inserts the values themselves
 when the graph runs.
 """
 

@@ -6,7 +6,7 @@ ABSENT = object()  # the value of an attribute that does not exist
 
 
 class CellChanges:
-    """The changes that one trace has made to Cells.
+    """The changes of Cells by one trace.
 
     Attributes:
         created (set[Cell]): Cells constructed in this trace. They have no earlier state to restore.

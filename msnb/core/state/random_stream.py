@@ -54,7 +54,7 @@ put_back: Callable[[int], None] = default.put_back
 
 
 def key_of(number: int) -> jax.Array:
-    """Return the JAX key made from one number of a stream; `number` may be traced."""
+    """Return the JAX key of one number of a stream; `number` may be traced."""
     return jax.random.key(number)
 
 

@@ -109,9 +109,8 @@ class Parameter(Tensor):
             if _thread.frame is None:
                 array = copy_array(array)
             else:
-                with (
-                    jax.ensure_compile_time_eval()
-                ):  # the copy must be concrete: the Parameter keeps it after the trace
+                # the copy must be concrete: the Parameter keeps it after the trace
+                with jax.ensure_compile_time_eval():
                     array = copy_array(array)
         self._slot = (Store([array]), 0)
         self._name = "Parameter"

@@ -16,6 +16,7 @@ from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import is_inexact
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.transforms.nested_outputs import NestedOutputs
 
 _thread = trace_state.thread
 
@@ -116,8 +117,9 @@ def _trace_with_bprop(cell, args):
     tensors = [a for a in arg_leaves if isinstance(a, Tensor)]
     params = list(cell.get_parameters())
     outer = _thread.frame
-    shape = {}
+    outputs = NestedOutputs()
     carriers = [integer_gradients.carrier(t._array) for t in tensors]
+    input_carriers = {i: c for i, c in enumerate(carriers) if c is not None}
 
     def fill(arrays):
         arrays = iter(arrays)
@@ -125,21 +127,7 @@ def _trace_with_bprop(cell, args):
 
     def construct(param_arrays, arrays):
         with trace_state.TraceFrame(params, param_arrays, outer) as frame:
-            out = cell._construct(fill(arrays), {})
-            leaves, shape["rebuild"] = flatten(out)
-            writes = frame.writes()
-            shape["written"] = [p for p, _ in writes]
-            shape["leaves"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
-            shape["hidden"] = frame.hidden_names()
-            return (
-                tuple(leaf._array for leaf in leaves if isinstance(leaf, Tensor)),
-                tuple(a for _, a in writes),
-                frame.hidden_arrays(shape["hidden"]),
-            )
-
-    def rebuilt(outs):
-        outs = iter(outs)
-        return shape["rebuild"]([box(next(outs)) if s is None else s[0] for s in shape["leaves"]])
+            return outputs.collect(frame, cell._construct(fill(arrays), {}))
 
     @jax.custom_vjp
     def run(param_arrays, arrays, carried):
@@ -161,7 +149,7 @@ def _trace_with_bprop(cell, args):
         ]
         dout = [jnp.zeros(o.shape, o.dtype) if d.dtype == jax.dtypes.float0 else d for d, o in zip(dout, out)]
         with trace_state.TraceFrame(params, param_arrays, outer):
-            result = rebuilt(out)
+            result = outputs.build(out)
             grads = _call_bprop(cell, fill(arrays), result, _restore_cotangent_structure(result, map(box, dout)))
         by_tensor = [g for g, a in zip(grads, arg_leaves) if isinstance(a, Tensor)]
         return (
@@ -171,19 +159,16 @@ def _trace_with_bprop(cell, args):
                 i: jnp.zeros(arrays[i].shape)
                 if by_tensor[i] is None
                 else integer_gradients.as_real(by_tensor[i]._array)
-                for i in carried_inputs
+                for i in input_carriers
             },
         )
 
-    carried_inputs = {i: c for i, c in enumerate(carriers) if c is not None}
     run.defvjp(forward, back)
-    (outs, written, hidden), carried = run([p._array for p in params], tuple(t._array for t in tensors), carried_inputs)
-    for param, array in zip(shape["written"], written):
-        param._rebind_array(array)
-    outer.adopt_hidden(shape["hidden"], hidden)
+    (outs, written, hidden), carried = run([p._array for p in params], tuple(t._array for t in tensors), input_carriers)
+    outputs.apply(outer, written, hidden)
     for i, out_carrier in carried.items():
         integer_gradients.set_carrier(outs[i], out_carrier)
-    return rebuilt(outs)
+    return outputs.build(outs)
 
 
 def _to_cotangent(grad, array):

@@ -21,6 +21,7 @@ from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.sparse import RowTensor
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.core.transforms import gradient_hooks
+from msnb.core.transforms.nested_outputs import NestedOutputs
 from msnb.core.transforms.recorded_forward import take_recorded
 
 _thread = trace_state.thread
@@ -252,10 +253,11 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
     inexact = [i for i, t in enumerate(tensors) if is_inexact(t._array.dtype)]
     integers = [i for i, t in enumerate(tensors) if is_integer(t._array.dtype)]
     integer_weights = [i for i, w in enumerate(weights) if is_integer(w._array.dtype)]
-    outer = _thread.frame
-    shape = {}
+    outer, outputs = _thread.frame, NestedOutputs()
+    lookup_tables = None
 
     def pure(arrays, weight_arrays, carried):
+        nonlocal lookup_tables
         boxes = [box(t._array) for t in tensors]
         for i, array in zip(inexact, arrays):
             boxes[i] = box(array)
@@ -268,41 +270,23 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
             variables = [*[boxes[i]._array for i in integers], *[weight_arrays[i] for i in integer_weights]]
             for array, carrier in zip(variables, carried):
                 integer_gradients.set_carrier(array, carrier)
-            frame.tables = shape["tables"] = LookupTables(weights, weight_arrays)
+            frame.tables = lookup_tables = LookupTables(weights, weight_arrays)
             out = script.call(fn)(*replace(boxes), **kwargs)
-            leaves, shape["rebuild"] = flatten(out)
-            main = flatten(out[0])[0] if has_aux else leaves
-            picked = [leaf for leaf in main if isinstance(leaf, Tensor)]
-            rest = [leaf._array if isinstance(leaf, Tensor) else leaf for leaf in leaves]
-            writes = frame.writes()
-            shape["written"] = [p for p, _ in writes]
-            shape["static"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
-            shape["picked"] = picked
-            shape["hidden"] = frame.hidden_names()
-            aux = (
-                [r for r, s in zip(rest, shape["static"]) if s is None],
-                [a for _, a in writes],
-                frame.hidden_arrays(shape["hidden"]),
-            )
-            results = tuple(leaf._array for leaf in picked)
+            differentiated = flatten(out[0] if has_aux else out)[0]
+            results = tuple(leaf._array for leaf in differentiated if isinstance(leaf, Tensor))
             carriers = {i: c for i, a in enumerate(results) if (c := integer_gradients.carrier(a)) is not None}
-            return (results, carriers), aux  # inside the frame: its exit reverts Tensors changed in place
+            return (results, carriers), outputs.collect(frame, out)
 
     weight_arrays = [w._array for w in weights]
     arrays = [tensors[i]._array for i in inexact]
     carried = [*[tensors[i]._array for i in integers], *[weight_arrays[i] for i in integer_weights]]
     carried = [integer_gradients.new_carrier(a) if (c := integer_gradients.carrier(a)) is None else c for a in carried]
     (out, carriers), vjp, (values, written, hidden) = jax.vjp(pure, arrays, weight_arrays, carried, has_aux=True)
-    for param, array in zip(shape["written"], written):
-        param._rebind_array(array)
-    outer.adopt_hidden(shape["hidden"], hidden)
-    values = iter(values)
-    result = shape["rebuild"]([box(next(values)) if s is None else s[0] for s in shape["static"]])
-    outputs, cotangents = _make_cotangents([box(o) for o in out], sens)
-    cotangents = [c._array for c in cotangents]
+    outputs.apply(outer, written, hidden)
+    result = outputs.build(values)
+    cotangents = [c._array for c in _make_cotangents([box(o) for o in out], sens)[1]]
     inexact_cotangents = tuple(
-        c if is_inexact(o._array.dtype) else np.zeros(o._array.shape, jax.dtypes.float0)
-        for c, o in zip(cotangents, outputs)
+        c if is_inexact(o.dtype) else np.zeros(o.shape, jax.dtypes.float0) for c, o in zip(cotangents, out)
     )
     integer_cotangents = {i: cotangents[i].astype(c.dtype) for i, c in carriers.items()}
     array_grads, weight_grads, carried_grads = vjp((inexact_cotangents, integer_cotangents))
@@ -313,7 +297,8 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
         input_grads[i] = _make_integer_gradient(grad, tensors[i])
     for i, grad in zip(integer_weights, carried_grads[len(integers) :]):
         weight_grads[i] = _make_integer_gradient(grad, weights[i])._array
-    weight_grads = [shape["tables"].gradient(w, g) for w, g in zip(weights, weight_grads)]
+    assert lookup_tables is not None
+    weight_grads = [lookup_tables.gradient(w, g) for w, g in zip(weights, weight_grads)]
     weight_grads = gradient_hooks.call_final_hooks(weights, weight_grads)
     if _thread.results_observed:
         float_status.note([*array_grads, *map(_get_gradient_array, weight_grads)])

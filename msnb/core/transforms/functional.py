@@ -67,9 +67,8 @@ def _make_pure_function(fn, example):
             for result in results:
                 if not isinstance(result, Tensor):
                     raise TypeError(f"The function should return Tensors, but it returned {describe(result)}.")
-            return tuple(
-                r._array for r in results
-            ), frame.error  # inside the frame, whose exit reverts values that were set in place
+            # inside the frame, whose exit reverts values that were set in place
+            return tuple(r._array for r in results), frame.error
 
     return run, [v._array for v in leaves if isinstance(v, Tensor)], note
 

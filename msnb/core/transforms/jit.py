@@ -22,7 +22,7 @@ from msnb.core.tensor.meta_tensor import MetaTensor
 from msnb.core.tensor.tensor import Tensor
 
 _thread = trace_state.thread
-_listeners = events.subscribers
+_subscribers = events.subscribers
 
 
 def _call_jitted(jitted, args, kwargs):
@@ -51,7 +51,7 @@ class JitFunction:
         self._programs = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if _listeners.entered:
+        if _subscribers.entered:
             return events.run_with_events(self, None, _call_jitted, args, kwargs)
         if _thread.frame is not None:
             return self._run_traced(args, kwargs)

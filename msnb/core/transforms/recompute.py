@@ -12,6 +12,7 @@ from msnb.core.errors.messages import describe
 from msnb.core.state import trace_state
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.transforms.nested_outputs import NestedOutputs
 
 _thread = trace_state.thread
 
@@ -102,24 +103,15 @@ def call_recomputed(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         return construct(*args, **kwargs)
     arg_leaves, rebuild_args = flatten((args, kwargs))
     params = list(cell.get_parameters())
-    shape = {}
+    outputs = NestedOutputs()
 
     def run(param_arrays, arrays):
         arrays = iter(arrays)
         run_args, run_kwargs = rebuild_args([box(next(arrays)) if isinstance(g, Tensor) else g for g in arg_leaves])
         with trace_state.TraceFrame(params, param_arrays, outer) as frame:
-            leaves, shape["rebuild"] = flatten(construct(*run_args, **run_kwargs))
-            writes = frame.writes()
-            shape["written"] = [p for p, _ in writes]
-            shape["leaves"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
-            shape["hidden"] = frame.hidden_names()
-            results = [leaf._array for leaf in leaves if isinstance(leaf, Tensor)]
-            return results, [a for _, a in writes], frame.hidden_arrays(shape["hidden"])
+            return outputs.collect(frame, construct(*run_args, **run_kwargs))
 
     tensors = [g._array for g in arg_leaves if isinstance(g, Tensor)]
     results, written, hidden = jax.checkpoint(run, policy=remat_policy.policy)([p._array for p in params], tensors)
-    for param, array in zip(shape["written"], written, strict=True):
-        param._rebind_array(array)
-    outer.adopt_hidden(shape["hidden"], hidden)
-    results = iter(results)
-    return shape["rebuild"]([box(next(results)) if s is None else s[0] for s in shape["leaves"]])
+    outputs.apply(outer, written, hidden)
+    return outputs.build(results)

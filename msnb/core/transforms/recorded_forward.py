@@ -104,9 +104,9 @@ class RecordedForward:
 
 
 def _get_active_tools():
-    """Return what can observe or change a forward pass from outside, to compare it later."""
-    asked = events.subscribers
-    return interventions.active, asked.entered, asked.recorded, asked.dispatched, trace_state.hook_epoch.value
+    """Return the observers and changes of a forward pass from outside, to compare them later."""
+    tools = events.subscribers
+    return interventions.active, tools.entered, tools.recorded, tools.dispatched, trace_state.hook_epoch.value
 
 
 def _is_variable(leaf):

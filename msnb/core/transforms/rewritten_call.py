@@ -11,6 +11,7 @@ from msnb.core.eager import integer_gradients
 from msnb.core.state import trace_state
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.transforms.nested_outputs import NestedOutputs
 
 _thread = trace_state.thread
 
@@ -37,7 +38,7 @@ def call_rewritten(
     """
     outer = _thread.frame
     arg_leaves, rebuild_args = flatten((args, kwargs))
-    shape: dict[str, Any] = {}
+    outputs = NestedOutputs()
 
     def run(param_arrays, arrays, carried):
         for index, carrier in carried.items():
@@ -46,18 +47,8 @@ def call_rewritten(
         values = [box(next(remaining)) if isinstance(leaf, Tensor) else leaf for leaf in arg_leaves]
         run_args, run_kwargs = rebuild_args(values)
         with trace_state.TraceFrame(params, param_arrays, outer) as frame:
-            leaves, shape["rebuild"] = flatten(function(*run_args, **run_kwargs))
-            writes = frame.writes()
-            shape["written"] = [p for p, _ in writes]
-            shape["leaves"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
-            shape["hidden"] = frame.hidden_names()
-            results = [leaf._array for leaf in leaves if isinstance(leaf, Tensor)]
-            return (
-                results,
-                [a for _, a in writes],
-                frame.hidden_arrays(shape["hidden"]),
-                _get_gradient_carriers(results),
-            )
+            results, written, hidden = outputs.collect(frame, function(*run_args, **run_kwargs))
+            return results, written, hidden, _get_gradient_carriers(results)
 
     tensors = [leaf._array for leaf in arg_leaves if isinstance(leaf, Tensor)]
     param_arrays = [p._array for p in params]
@@ -69,11 +60,8 @@ def call_rewritten(
     results, written, hidden, carried_results = jax.tree.unflatten(jax.tree.structure(kinds), flat)
     for index, carrier in carried_results.items():
         integer_gradients.set_carrier(results[index], carrier)
-    for param, array in zip(shape["written"], written, strict=True):
-        param._rebind_array(array)
-    outer.adopt_hidden(shape["hidden"], hidden)
-    remaining = iter(results)
-    return shape["rebuild"]([box(next(remaining)) if s is None else s[0] for s in shape["leaves"]])
+    outputs.apply(outer, written, hidden)
+    return outputs.build(results)
 
 
 def _get_gradient_carriers(arrays):

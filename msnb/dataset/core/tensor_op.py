@@ -50,9 +50,8 @@ class TensorOp(Described):
     _sample_params = None
     _sample_stack_params = None
     _apply_stack_in_place = None  # _apply_stack_params in place, for a chunk that nothing else refers to
-    _infer_result_spec = (
-        None  # (shape, dtype) of every result; _apply_params_into(params, row, out) then writes it to `out`
-    )
+    # (shape, dtype) of every result; _apply_params_into(params, row, out) then writes it to `out`
+    _infer_result_spec = None
 
     def _transform_row(self, *arrays):
         raise NotImplementedError(f"{type(self).__name__} does not define what it does to a row.")

@@ -281,9 +281,8 @@ def _build_operation(entry, path):
         return factory
     arguments = _build_constructor_arguments(factory, entry, path)
     with_tuples = {name: _convert_lists_to_tuples(value) for name, value in arguments.items()}
-    if with_tuples != arguments and factory.__module__.startswith(
-        "msnb.dataset."
-    ):  # JSON has no tuples, which many transforms require
+    # JSON has no tuples, which many transforms require
+    if with_tuples != arguments and factory.__module__.startswith("msnb.dataset."):
         try:
             return factory(**with_tuples)
         except (TypeError, ValueError):

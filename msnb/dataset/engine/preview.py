@@ -105,10 +105,8 @@ def preview(dataset: Dataset, rows: int = 1) -> Preview:
     """
     initial = Preview(dataset)
     reader = _PreviewReader(dataset, rows, copy.copy(initial))
-    random_states = (
-        random.getstate(),
-        np.random.get_state(),
-    )  # a user's ``__getitem__`` may draw random numbers; a display must not change later draws
+    # a user's ``__getitem__`` may draw random numbers; a display must not change later draws
+    random_states = (random.getstate(), np.random.get_state())
     thread = threading.Thread(target=reader.run, name="msnb-preview", daemon=True)
     thread.start()
     thread.join(_TIME_LIMIT)

@@ -168,7 +168,7 @@ class RandomRotation(PyOp):
     Args:
         degrees (Union[int, float, sequence]): Range of the angle. A number d means (-d, d).
         resample (Inter, optional): Interpolation mode. Default: Inter.NEAREST.
-        expand (bool, optional): True to enlarge the result until the whole rotated image fits. Default: False.
+        expand (bool, optional): True to enlarge the result until the rotated image fits. Default: False.
         center (tuple, optional): Rotation center (x, y). Default: None, the image center.
         fill_value (Union[int, tuple], optional): Fill value outside the image. Default: 0.
     """

@@ -2,8 +2,8 @@
 
 A node calls either a function, whose arguments are all inputs, or a primitive with attributes.
 
-`functions.json` lists the arguments of MindSpore's functions (made by tests/golden/make_mindir_functions.py). If they
-agree with the operator in number and name, `Function` writes and reads its calls. The other functions and all
+`functions.json` lists the arguments of MindSpore's functions; tests/golden/make_mindir_functions.py writes it. If
+they agree with the operator in number and name, `Function` writes and reads its calls. The other functions and all
 primitives have entries in `msnb.exchange.mindir.operator_mappings`.
 """
 
@@ -173,9 +173,8 @@ def _register_functions():
             table[name] = Function(op, declaration)
         except NotExpressible:
             continue
-        if (
-            name not in _UNVERIFIED | _SPECIAL and not op.written
-        ):  # `EffectOrder` writes the operators that write Parameters
+        # `EffectOrder` writes the operators that write Parameters
+        if name not in _UNVERIFIED | _SPECIAL and not op.written:
             forms.register(op)(table[name])
 
 

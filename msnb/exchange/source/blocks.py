@@ -104,7 +104,7 @@ def scope_segments(scope: str) -> list[str]:
 
 
 class Blocks:
-    """Divides a graph into Blocks; `root` is the Block of the whole network.
+    """Divides a graph into Blocks; `root` is the Block of the network.
 
     Args:
         graph (FuncGraph): The graph.

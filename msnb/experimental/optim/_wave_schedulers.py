@@ -45,9 +45,8 @@ class CosineAnnealingLR(LRScheduler):
         """Return the rates of epoch `last_epoch`."""
         if self.last_epoch == 0:
             return self._rates
-        if (self.last_epoch - 1 - self.T_max) % (
-            2 * self.T_max
-        ) == 0:  # the previous epoch had the lowest rate, so the quotient below would divide by 0
+        # the previous epoch had the lowest rate, so the quotient below would divide by 0
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
             return [
                 rate + (base - self.eta_min) * self._compute_cosine_factor(self.T_max - 1)
                 for base, rate in zip(self.base_lrs, self._rates, strict=True)

@@ -277,9 +277,8 @@ class RAdam(_BiasCorrected):
         mean, square = moments(group, gradient, mean, square)
         step = F.cast(self.step_t, self.lrs[0].dtype)
         longest = 2.0 / (1.0 - group["betas"][1]) - 1.0
-        length = (
-            longest - 2.0 * step * (1.0 - correction2) / correction2
-        )  # effective number of gradients in the mean of squares
+        # effective number of gradients in the mean of squares
+        length = longest - 2.0 * step * (1.0 - correction2) / correction2
         safe_length = F.maximum(length, 5.0)
         rectified = (safe_length - 4) * (safe_length - 2) * longest / ((longest - 4) * (longest - 2) * safe_length)
         adapted = F.sqrt(rectified * correction2) / (F.sqrt(square) + group["eps"])

@@ -130,9 +130,8 @@ class Optimizer(Cell):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _thread.frame is None:
             for group, rate in zip(self.param_groups, self.lrs, strict=True):
-                if isinstance(
-                    group["lr"], Real
-                ):  # the user has set a number; a Parameter avoids a compilation for each number
+                # the user has set a number; a Parameter avoids a compilation for each number
+                if isinstance(group["lr"], Real):
                     rate.set_data(Tensor(float(group["lr"]), mstype.float32))
                     group["lr"] = rate
         return super().__call__(*args, **kwargs)

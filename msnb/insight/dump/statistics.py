@@ -29,9 +29,8 @@ _EXTREMES = ("max", "min", "avg")  # an empty tensor has none
 _FLOATS = (*_EXTREMES, "l2norm")  # the others are counts
 _OF_SPECIAL = ("nan count", "negative inf count", "positive inf count")
 _OF_ZEROS = frozenset(("zero count", "positive zero count", "negative zero count"))
-_FROM_SQUARES = frozenset(
-    ("l2norm", *_OF_SPECIAL)
-)  # a finite sum of squares shows that there is no NaN and no infinity
+# a finite sum of squares shows that there is no NaN and no infinity
+_FROM_SQUARES = frozenset(("l2norm", *_OF_SPECIAL))
 _PIECE = 1 << 13  # elements of one dot product
 _SAFE = 1e-30  # above this mean square, underflow of single squares does not matter
 

@@ -54,9 +54,8 @@ class Plan:
     def __init__(self, program: "Program", level: str, tensors: tuple[str, ...], room: int = 0) -> None:
         self.name = program.name
         self.level = level
-        self.room: int = (
-            room if _runs_on_cpu(program) else 0
-        )  # on other devices numpy can't access values without a transfer
+        # on other devices numpy can't access values without a transfer
+        self.room: int = room if _runs_on_cpu(program) else 0
         self.patterns: tuple[str, ...] = tuple(tensors)
         self.own: Any = program.jaxpr
         self.jaxpr: Any = None

@@ -36,9 +36,8 @@ class StepNumbers:
     """
 
     def __init__(self, gradients: list[jax.Array], before: list[jax.Array], after: list[jax.Array]) -> None:
-        self.here: bool = _are_in_host_memory(
-            [*gradients[:1], *before[:1]]
-        )  # all arrays of a step are on the same device
+        # all arrays of a step are on the same device
+        self.here: bool = _are_in_host_memory([*gradients[:1], *before[:1]])
         self.computed: Any = (
             (gradients, before, after) if self.here else _compute_step_statistics(gradients, before, after)
         )

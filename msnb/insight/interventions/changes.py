@@ -231,7 +231,7 @@ def _make_axis_mask(index, length, arrays):
     return (elements[:, None] == indices).any(axis=1)
 
 
-# ---------------------------------------------------------------------- ready-made changes
+# ---------------------------------------------------------------------- predefined changes
 def _reshape_along_channels(vector, value):
     """Return a vector in a shape that broadcasts along the channels of a value; larger arrays are unchanged."""
     if vector.ndim == 1 and value.ndim >= 4:

@@ -43,8 +43,8 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
         >>> import numpy as np
         >>> from msnb import Tensor, nn
         >>> from msnb.insight.profile import profile
-        >>> made = profile(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
-        >>> made.rows[0].seconds > 0
+        >>> result = profile(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
+        >>> result.rows[0].seconds > 0
         True
     """
     if not callable(net):

@@ -140,17 +140,17 @@ class _Join:
 
     def _match_loop_bodies(self):
         """Match kernels in the bodies of loops and branches, whose scopes the traced graph lacks."""
-        places = {}
+        nodes_by_origin = {}
         for node in self.nodes:
-            places.setdefault(
-                (plain(node.scope), node.op.lower() if node.graphs else node.op, node.direction == "backward"), []
-            ).append(node)
+            op = node.op.lower() if node.graphs else node.op
+            origin = plain(node.scope), op, node.direction == "backward"
+            nodes_by_origin.setdefault(origin, []).append(node)
         for kernel in self.kernels:
             if kernel.id not in self.named:
                 mates = dict.fromkeys(
                     node
                     for scope, op, backward, _ in kernel.origins
-                    for node in places.get((plain(scope), op, backward), ())
+                    for node in nodes_by_origin.get((plain(scope), op, backward), ())
                 )
                 if kernel.op in CONTAINERS:  # time that no kernel of the body accounts for belongs to the loop itself
                     mates = [node for node in mates if node.graphs] or mates
@@ -199,9 +199,8 @@ class _Join:
         unclaimed = {}
         for node in self.nodes:
             shapes, claimed = list(contractions(node)), claims.get(node, ())
-            if len(claimed) < len(
-                shapes
-            ):  # the gradient of a convolution is two contractions, and one of them may be unnamed
+            # the gradient of a convolution is two contractions, and one of them may be unnamed
+            if len(claimed) < len(shapes):
                 for shape in shapes:
                     if shape not in claimed:
                         unclaimed.setdefault(shape, []).append(node)
@@ -212,8 +211,7 @@ class _Join:
         rest = [entry for entry in nameless if _CONTRACTION not in entry[2]]
         for shape, entries in kernels_by_shape.items():
             candidates = unclaimed.get(shape, [])
-            places = {(node.scope, node.op, node.direction, node.source) for node in candidates}
-            if len(places) == 1:
+            if len({(node.scope, node.op, node.direction, node.source) for node in candidates}) == 1:
                 for kernel, nodes, _ in entries:
                     self.owner_of[kernel] = Owner(
                         list(dict.fromkeys([*nodes, *candidates])), MEASURED, "the only contraction of these shapes"

@@ -51,15 +51,7 @@ def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
     window, count = profile._get_traced_window()
     kernels = profile._list_kernels_in_window(window)
     if not kernels:
-        if profile.program is None:
-            profile.notes.append("No compiled Cell or function ran while this was recorded.")
-        else:
-            profile.notes.append(
-                "No steady step was traced, so that nothing is known about single operators. Run three steps or more."
-            )
-        profile.parts = profile._split_step_time(profile._steps, len(profile._steps), [], compiling)
-        profile.parts["unknown"] = profile.parts.pop("host")
-        profile.parts.update(compute=0.0, host=0.0)
+        _set_parts_without_kernels(profile, compiling)
         return
     if any(kernel.device for kernel in kernels):
         profile.notes.append(
@@ -89,9 +81,8 @@ def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
         for index, kernel in enumerate(kernels)
         if kernel.run[:2] in opcodes and opcodes[kernel.run[:2]][kernel.op].op in attribute.CONTAINERS
     ]
-    wall = wall_time.shares(spans, outer)
     seconds_by_op = {}
-    for kernel, share in zip(kernels, wall, strict=True):
+    for kernel, share in zip(kernels, wall_time.shares(spans, outer), strict=True):
         key = (kernel.run[:2], kernel.op) if kernel.run[:2] in owners else (None, kernel.module)
         seconds_by_op[key] = seconds_by_op.get(key, 0.0) + share * _NS / count
     profile.kernel_seconds = {
@@ -101,20 +92,33 @@ def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
     }
     rows = {}
     for (key, op), seconds in seconds_by_op.items():
-        if key is None:  # the module of no recorded program, such as an operator outside of the graph or a conversion
-            name = op.removeprefix("jit_")  # JAX writes "_" for the brackets of LayerNorm[epsilon=1e-05]
-            head = name.partition("_")[0]
-            _add_time_to_row(
-                rows,
-                (None, op),
-                Row(head if head in REGISTRY else name, name, "", "forward", None),
-                seconds,
-                "measured",
-            )
+        if key is None:
+            _add_module_time(rows, op, seconds)
         else:
             _divide_kernel_time(profile, rows, profile._modules[key], owners[key][op], seconds, inside[key].get(op, {}))
     _add_flops_and_bytes(profile, rows)
     profile.rows = list(rows.values())
+
+
+def _set_parts_without_kernels(profile, compiling):
+    """Set the parts of a profile without traced kernels: the time of the device is unknown."""
+    if profile.program is None:
+        profile.notes.append("No compiled Cell or function ran while this was recorded.")
+    else:
+        profile.notes.append(
+            "No steady step was traced, so that nothing is known about single operators. Run three steps or more."
+        )
+    profile.parts = profile._split_step_time(profile._steps, len(profile._steps), [], compiling)
+    profile.parts["unknown"] = profile.parts.pop("host")
+    profile.parts.update(compute=0.0, host=0.0)
+
+
+def _add_module_time(rows, module, seconds):
+    """Add the time of a module of no recorded program: an operator outside of the graph, or a conversion."""
+    name = module.removeprefix("jit_")  # JAX writes "_" for the brackets of LayerNorm[epsilon=1e-05]
+    head = name.partition("_")[0]
+    row = Row(head if head in REGISTRY else name, name, "", "forward", None)
+    _add_time_to_row(rows, (None, module), row, seconds, "measured")
 
 
 def _divide_kernel_time(profile, rows, program, owner, seconds, inside):
@@ -128,8 +132,8 @@ def _divide_kernel_time(profile, rows, program, owner, seconds, inside):
         return
     parts = work(owner.nodes, inside)
     total = sum(parts)
-    places = {(node.scope, node.op, node.direction, node.source) for node in owner.nodes}
-    how = owner.how if owner.how != attribute.MEASURED or len(places) == 1 else "fused"
+    operators = {(node.scope, node.op, node.direction, node.source) for node in owner.nodes}
+    how = owner.how if owner.how != attribute.MEASURED or len(operators) == 1 else "fused"
     for node, part in zip(owner.nodes, parts, strict=True):
         line = node.source[:2] if node.source else None
         key = (program, node.scope, node.op, node.direction, line)

@@ -24,34 +24,6 @@ def of_profile(profile: "Profile") -> dict[str, Any]:
     """
     total = sum(profile.parts.values()) or 1.0
     low, high = profile.spread
-    places = {}
-    rows = [
-        {
-            "n": row.name,
-            "o": row.op,
-            "s": row.scope,
-            "q": row.cell,
-            "d": row.direction,
-            "t": _round_to_four_digits(row.seconds),
-            "m": _round_to_four_digits(row.measured if row.how != "replayed" else row.seconds),
-            "f": _round_to_four_digits(row.fused),
-            "i": _round_to_four_digits(row.inferred),
-            "h": row.how,
-            "w": int(row.flops),
-            "b": int(row.nbytes),
-            "k": row.kernels,
-            "c": row.calls,
-            "p": _round_to_four_digits(profile.of_peak(row)),
-            "r": _round_to_four_digits(profile.at_work(row)),
-            "l": _format_source(row.source),
-            "x": _round_to_four_digits(row.dispatch),
-            "g": row.nodes if row.program == getattr(profile.program, "name", None) else [],
-            "a": sorted(row.mates)[:6],
-        }
-        for row in profile.rows
-    ]
-    for number, row in enumerate(profile.rows):
-        places.update({(row.program, ident): number for ident in row.nodes})
     machine = profile.machine
     return {
         "name": profile.name,
@@ -69,35 +41,62 @@ def of_profile(profile: "Profile") -> dict[str, Any]:
         "how": {name: _round_to_four_digits(part) for name, part in profile.attribution.items()}
         if profile.rows
         else {},
-        "advice": [
-            {
-                "t": f.text,
-                "s": _round_to_four_digits(f.share),
-                "m": f.label,
-                "l": _format_source(f.source),
-                "k": f.kind,
-                "r": profile.rows.index(f.row) if f.row in profile.rows else -1,
-            }
-            for f in profile.advice
-        ],
+        "advice": [_pack_finding(profile, finding) for finding in profile.advice],
         "notes": profile.notes,
-        "rows": rows,
-        "cells": [
-            {
-                "s": cell.scope,
-                "q": cell.name,
-                "f": _round_to_four_digits(cell.forward),
-                "b": _round_to_four_digits(cell.backward),
-                "u": _round_to_four_digits(cell.update),
-                "o": _round_to_four_digits(cell.own),
-                "w": int(cell.flops),
-                "l": _format_source(cell.source),
-            }
-            for cell in profile.cells
-        ],
+        "rows": [_pack_row(profile, row) for row in profile.rows],
+        "cells": [_pack_cell(cell) for cell in profile.cells],
         "machine": {"device": machine.device, "flops": machine.flops, "bandwidth": machine.bandwidth},
         "memory": _pack_memory(profile.memory, getattr(profile.program, "name", "")),
-        "timeline": _pack_timeline(profile, places),
+        "timeline": _pack_timeline(profile),
+    }
+
+
+def _pack_row(profile, row):
+    return {
+        "n": row.name,
+        "o": row.op,
+        "s": row.scope,
+        "q": row.cell,
+        "d": row.direction,
+        "t": _round_to_four_digits(row.seconds),
+        "m": _round_to_four_digits(row.measured if row.how != "replayed" else row.seconds),
+        "f": _round_to_four_digits(row.fused),
+        "i": _round_to_four_digits(row.inferred),
+        "h": row.how,
+        "w": int(row.flops),
+        "b": int(row.nbytes),
+        "k": row.kernels,
+        "c": row.calls,
+        "p": _round_to_four_digits(profile.of_peak(row)),
+        "r": _round_to_four_digits(profile.at_work(row)),
+        "l": _format_source(row.source),
+        "x": _round_to_four_digits(row.dispatch),
+        "g": row.nodes if row.program == getattr(profile.program, "name", None) else [],
+        "a": sorted(row.mates)[:6],
+    }
+
+
+def _pack_finding(profile, finding):
+    return {
+        "t": finding.text,
+        "s": _round_to_four_digits(finding.share),
+        "m": finding.label,
+        "l": _format_source(finding.source),
+        "k": finding.kind,
+        "r": profile.rows.index(finding.row) if finding.row in profile.rows else -1,
+    }
+
+
+def _pack_cell(cell):
+    return {
+        "s": cell.scope,
+        "q": cell.name,
+        "f": _round_to_four_digits(cell.forward),
+        "b": _round_to_four_digits(cell.backward),
+        "u": _round_to_four_digits(cell.update),
+        "o": _round_to_four_digits(cell.own),
+        "w": int(cell.flops),
+        "l": _format_source(cell.source),
     }
 
 
@@ -135,22 +134,22 @@ def _pack_memory(memory, root):
     }
 
 
-def _pack_timeline(profile, places):
+def _select_median_step(profile):
+    """Return (start, end) of the traced step of median duration, or None. PYNATIVE mode needs no trace."""
+    traced = profile.recording.traced
+    if profile.mode != "PYNATIVE" and not profile._get_traced_window()[1]:
+        return None
+    steps = [(start, end) for start, end in profile._steps if not traced or start >= traced[0] and end <= traced[1]]
+    return sorted(steps, key=lambda step: step[1] - step[0])[len(steps) // 2] if steps else None
+
+
+def _pack_timeline(profile):
     """Return one step: its lanes, the host's activity, and each kernel with its row."""
     recording = profile.recording
-    window, count = profile._get_traced_window()
-    steps = (
-        [
-            step
-            for step in profile._steps
-            if not recording.traced or step[0] >= recording.traced[0] and step[1] <= recording.traced[1]
-        ]
-        if count or profile.mode == "PYNATIVE"
-        else []
-    )
-    if not steps:
+    step = _select_median_step(profile)
+    if step is None:
         return None
-    start, end = sorted(steps, key=lambda step: step[1] - step[0])[len(steps) // 2]  # the median one
+    start, end = step
     lanes, spans = [], []
 
     def lane(name):
@@ -173,6 +172,7 @@ def _pack_timeline(profile, places):
         (row.scope, row.op, row.direction, row.source and row.source[:2]): index
         for index, row in enumerate(profile.rows)
     }
+    row_of_node = {(row.program, ident): index for index, row in enumerate(profile.rows) for ident in row.nodes}
     called = []
     for call in recording.dispatched:
         op = operator_in(call.name)
@@ -184,7 +184,7 @@ def _pack_timeline(profile, places):
     for kernel in recording.kernels:
         program = profile._modules.get(kernel.run[:2])
         owner = profile._owners.get(program, {}).get(kernel.op)
-        row = places.get((program.name, owner.nodes[0].id), -1) if owner is not None and owner.nodes else -1
+        row = row_of_node.get((program.name, owner.nodes[0].id), -1) if owner is not None and owner.nodes else -1
         how = owner.how if owner is not None else "outside"
         if called:
             at = bisect.bisect_right(called, (kernel.start, kernel.end, len(profile.rows))) - 1

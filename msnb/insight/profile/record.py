@@ -9,7 +9,7 @@ from typing import Any, Self
 import jax
 
 from msnb import context, log
-from msnb.core.program.quick_start import full_executables
+from msnb.core.program.tiered_compilation import full_executables
 from msnb.core.state import events
 
 from . import xplane
@@ -77,7 +77,7 @@ class Recorder:
         self._clean = 0
         self._traced_since = 0
         self._watch = None
-        self._quick_start: Any = None  # programs run their full executables meanwhile
+        self._full_executables: Any = None  # programs run their full executables meanwhile
 
     # ------------------------------------------------------------------ beginning and end
     def start(self) -> Self:
@@ -92,8 +92,8 @@ class Recorder:
                 "before another one begins."
             )
         Recorder._active = self
-        self._quick_start = full_executables()
-        self._quick_start.__enter__()
+        self._full_executables = full_executables()
+        self._full_executables.__enter__()
         self.recording = recording = Recording()
         self._owner = threading.get_ident()
         self._listener = events.listen(
@@ -131,7 +131,7 @@ class Recorder:
                     recording.mode, recording.dispatched = "GRAPH", []
             self._listener.close()
             jax.monitoring.unregister_event_duration_listener(self._on_compile_event)
-            self._quick_start.__exit__(None, None, None)
+            self._full_executables.__exit__(None, None, None)
             Recorder._active = None
         return recording
 

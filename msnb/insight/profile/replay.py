@@ -58,7 +58,7 @@ class Replay:
     Attributes:
         groups (list[Group]): longest first. `total` is the sum of their `seconds`, and `alone` the sum of their
             `alone`.
-        step (float): seconds of the shortest run of the whole program. Its runs alternate with those of the groups.
+        step (float): seconds of the shortest run of the program. Its runs alternate with those of the groups.
         rest (float): seconds of the step outside of the groups. It has XLA's own copies and the gaps between kernels,
             which are computed from their share of the traced step, and the call of an empty function.
         compiled (int): number of different functions.

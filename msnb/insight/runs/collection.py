@@ -30,8 +30,8 @@ class Runs:
     Attributes:
         folder (Path): The folder.
         marks (Marks): Stars, notes and hidden runs.
-        changes (int): Number of calls of `refresh` that found a change. Several views may call it.
-        lock (RLock): Held while the folder is read, because a tuning and the thread of a view may read it at the same
+        changes (int): Number of calls of `refresh` that brought a change. Several views may call it.
+        lock (RLock): Locked while the folder is read, because a tuning and the thread of a view may read it at the same
             time. Hold it to make several queries of the same state.
 
     Raises:

@@ -51,8 +51,8 @@ class Difference:
         >>> folder = pathlib.Path(tempfile.mkdtemp())
         >>> for name, lr in (("a", 0.1), ("b", 0.01)):
         ...     (folder / name).mkdir()
-        ...     told = {"format": 1, "config": {"lr": lr, "epochs": 3}}
-        ...     _ = (folder / name / "run.json").write_text(json.dumps(told))
+        ...     content = {"format": 1, "config": {"lr": lr, "epochs": 3}}
+        ...     _ = (folder / name / "run.json").write_text(json.dumps(content))
         >>> print(Difference(Run(folder / "a"), Run(folder / "b")))
         a and b: 1 difference, 1 the same
           setting lr: 0.1, 0.01

@@ -91,9 +91,8 @@ def in_common_bins(histograms: list[Histogram], bins: int) -> tuple[np.ndarray, 
     Returns:
         (edges, float64[bins + 1]; counts, float32[histograms, bins]).
     """
-    finite_edges = [
-        histogram.edges[np.abs(histogram.edges) < _MAX_EDGE] for histogram in histograms
-    ]  # their differences are finite, too
+    # their differences are finite, too
+    finite_edges = [histogram.edges[np.abs(histogram.edges) < _MAX_EDGE] for histogram in histograms]
     low = min((float(edges[0]) for edges in finite_edges if len(edges)), default=0.0)
     high = max((float(edges[-1]) for edges in finite_edges if len(edges)), default=1.0)
     if not high > low:

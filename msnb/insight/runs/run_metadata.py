@@ -15,12 +15,8 @@ from msnb.insight.runs.graphs import dataset_graph
 from msnb.insight.runs.run import Run
 
 _TRAINING_RESULTS = ("loss", "model_size", "model_path")  # fields of MindSpore's training message that are not settings
-_EXECUTION_ARGUMENTS = (
-    "connector_queue_size",
-    "num_parallel_workers",
-    "op_type",
-    "operations",
-)  # arguments without an effect on samples
+# arguments without an effect on samples
+_EXECUTION_ARGUMENTS = ("connector_queue_size", "num_parallel_workers", "op_type", "operations")
 
 
 class Facts(NamedTuple):

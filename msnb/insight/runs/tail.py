@@ -30,13 +30,13 @@ class Tail:
     """Reads an event file from the position after the last read.
 
     An incomplete record is left for the next read. A record with a wrong checksum is omitted. If the length of a record
-    has a wrong checksum, the next record can't be found, and reading ends. `problem` describes such damage.
+    has a wrong checksum, the position of the next record is unknown, and reading ends. `problem` describes such damage.
 
     Args:
         path (Path): the file.
 
     Attributes:
-        problem (str): the damage found in the file, or None.
+        problem (str): the damage of the file, or None.
         restarted (bool): True if the file became shorter, which means that another file has replaced it.
         done (bool): True if all data present at the last read was read.
     """

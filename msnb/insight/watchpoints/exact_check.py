@@ -136,7 +136,7 @@ class ExactCheck:
             verdict = check_array(watchpoint, array)
             if watchpoint.condition.id == "operator_overflow" and verdict.met:
                 if node.graphs or self._reads_nonfinite(node, number):
-                    continue  # an earlier operator has made the NaN or infinity
+                    continue  # the NaN or infinity comes from an earlier operator
             if verdict.met or verdict.error_code:
                 reader = self._values.readers.get(name) if name is not None else None
                 return make_hits(

@@ -44,7 +44,7 @@ _BATCH, _BATCH_BYTES = 4, 16 << 20  # if a hit does not stop the training, alarm
 _LAG_BYTES, _LAG_BYTES_OF_LARGE = 64 << 20, 512 << 20
 _MAX_HITS = 10_000
 _FALSE_ALARMS = 3  # number of false alarms of bounds after which a program is tested without bounds
-_STORED_STEPS, _STORED_BYTES = 8, 256 << 20  # steps with hits that are kept for `recheck`, and their bytes
+_STORED_STEPS, _STORED_BYTES = 8, 256 << 20  # limits of the steps with hits that `recheck` reads, and of their bytes
 
 
 class WatchpointHit(extra_outputs.Halt):

@@ -1,4 +1,4 @@
-"""Draw a graph as a static SVG picture, for places where no script runs.
+"""Draw a graph as a static SVG picture, for pages without scripts.
 
 A lane is the forward, backward or update part of a graph, drawn as one column.
 """

@@ -1,4 +1,4 @@
-"""Parts of MindRecord's error codes."""
+"""Some of MindRecord's error codes."""
 
 
 class BaseEnum:

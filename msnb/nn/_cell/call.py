@@ -21,7 +21,7 @@ from msnb.nn._cell import deduplication, error_notes, hooks, missing_return
 from msnb.nn._cell.fingerprint import INTERNAL, IdentityKey, comparable_form
 from msnb.nn._cell.tree import CellTree, scope_name
 
-_asked = events.subscribers
+_subscribers = events.subscribers
 _thread = trace_state.thread
 _state = context._state
 _GRAPH = context.GRAPH_MODE
@@ -68,7 +68,7 @@ class CallMixin(CellTree):
     # ------------------------------------------------------------------ calling
     def __call__(self: _Constructs[_Inputs, _Output], *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output:
         try:
-            if _asked.entered:
+            if _subscribers.entered:
                 return events.run_with_events(self, _get_scope_segment(self), _dispatch_call, args, kwargs)
             if _thread.frame is not None:
                 return self._call_in_trace(args, kwargs)

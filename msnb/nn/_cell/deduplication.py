@@ -26,7 +26,7 @@ from msnb.core.tensor.pytree import flatten, structure
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.nn._cell.tree import CellTree
 
-_asked = events.subscribers
+_subscribers = events.subscribers
 _thread = trace_state.thread
 _PLAIN = frozenset((bool, int, str, type(None)))
 _MIN_REPEATS = 3  # calls that are traced directly: a shared function costs two more traces
@@ -55,9 +55,8 @@ class _RepeatedCells:
 def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a Cell inside the current trace, as a call of a shared function if it has one."""
     frame = _thread.frame
-    part = (
-        _find_shared_traced_cell(cell, args, frame) if cell._cells and not kwargs else None
-    )  # a Cell without sub-Cells is cheap to trace
+    # a Cell without sub-Cells is cheap to trace
+    part = _find_shared_traced_cell(cell, args, frame) if cell._cells and not kwargs else None
     if part is None:
         return cell._run_with_precision_and_hooks(args, kwargs)
     frame.trace.has_shared_calls = True
@@ -71,7 +70,7 @@ def _find_shared_traced_cell(cell, args, frame):
     if repeats.classes is None:
         repeats.find_classes(next(iter(frame.cells.values()), None))
     carries = _thread.carriers is not None and _thread.carriers.active
-    is_excluded = repeats.busy or trace.checking or _asked.entered or carries or _thread.pipeline is not None
+    is_excluded = repeats.busy or trace.checking or _subscribers.entered or carries or _thread.pipeline is not None
     signature = None if is_excluded else _compute_args_signature(args)
     if signature is None:
         return None

@@ -169,7 +169,7 @@ class Dropout(Cell):
         expected sum is unchanged. In evaluation, the initial mode, the input is returned unchanged.
 
     Args:
-        keep_prob (float): Probability that an element is KEPT, in (0, 1]. Default: 0.5.
+        keep_prob (float): Probability that an element is not dropped, in (0, 1]. Default: 0.5.
         dtype (:class:`mindspore.dtype`): No effect: the result has the type of the input. Default: mindspore.float32.
         p (float): Probability that an element becomes 0, in [0, 1). MindSpore 2 has it instead of `keep_prob`.
 

@@ -1,4 +1,4 @@
-"""`Recall`: the fraction of the samples of a class that are found."""
+"""`Recall`: the fraction of the samples of a class that are predicted as this class."""
 
 from msnb.nn.metrics._evaluation import ShareOfTruePositives
 

@@ -71,8 +71,8 @@ class SparseTensorDenseMatmul(Cell):
         ValueError: If the shapes do not fit.
 
     Examples:
-        >>> places, values = Tensor([[0, 1], [1, 0]], mindspore.int32), Tensor([2.0, 3.0], mindspore.float32)
-        >>> print(nn.SparseTensorDenseMatmul()(places, values, (2, 2), Tensor([[1.0], [10.0]], mindspore.float32)))
+        >>> indices, values = Tensor([[0, 1], [1, 0]], mindspore.int32), Tensor([2.0, 3.0], mindspore.float32)
+        >>> print(nn.SparseTensorDenseMatmul()(indices, values, (2, 2), Tensor([[1.0], [10.0]], mindspore.float32)))
         [[20.]
          [ 3.]]
     """

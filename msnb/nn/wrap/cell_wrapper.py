@@ -149,7 +149,7 @@ class TrainOneStepCell(Cell):
 
     Raises:
         TypeError: If `sens` is no number, or `return_grad` is no bool.
-        ValueError: If the optimizer was made from another network.
+        ValueError: If the optimizer belongs to another network.
 
     Examples:
         >>> net_with_loss = nn.WithLossCell(Net(), nn.SoftmaxCrossEntropyWithLogits(sparse=True))

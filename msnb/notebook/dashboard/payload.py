@@ -102,9 +102,8 @@ def news(
                 continue
             sent_scalars[number, tag] = now
             had, n = before[0] if before else 0, now[0]
-            if (
-                had == 0 or n - had > _LEAST or before != _fingerprint_series(series, had)
-            ):  # send the full curve: it is new, has grown a lot, or a resumed training has replaced values
+            # send the full curve: it is new, has grown a lot, or a resumed training has replaced values
+            if had == 0 or n - had > _LEAST or before != _fingerprint_series(series, had):
                 fresh.append((number, tag))
             else:
                 parts.append(thinned(type(series)(*(part[had:] for part in series)), _LEAST))

@@ -52,9 +52,8 @@ def to_svg(runs: list[Run], title: str, waiting: str = "", charts: int = 9) -> s
         if number % 4 == 3 and number + 1 < len(runs[:12]):
             y += 18
     y += 12
-    wide, high = (
-        (_WIDTH - 26, 2 * _HIGH) if len(tags) == 1 else (_WIDE, _HIGH)
-    )  # a single curve is drawn over the area of all charts
+    # a single curve is drawn over the area of all charts
+    wide, high = (_WIDTH - 26, 2 * _HIGH) if len(tags) == 1 else (_WIDE, _HIGH)
     for number, tag in enumerate(tags[:charts]):
         out.append(
             _draw_chart(runs, tag, (13 + (wide + _GAP) * (number % 3), y + (high + _GAP) * (number // 3)), wide, high)

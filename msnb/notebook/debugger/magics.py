@@ -57,7 +57,7 @@ class DebugMagics(Magics):
             model.train(1, dataset)
         """
         options = parse(self.ms_debug, line)
-        if cell is None:  # `rewrite_line` has made a call of the magic without a body
+        if cell is None:  # `rewrite_line` has created a call of the magic without a body
             self._start_debugger(options, _restore_magic_line(sys._getframe(1)))
             return
         with cell_scope.scope():

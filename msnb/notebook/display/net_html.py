@@ -8,9 +8,8 @@ from msnb.nn.optim.optimizer import Optimizer
 from msnb.notebook.display.html import count, escape, framed
 
 _PARAMETERS = re.compile(r",?\s*\w+=Parameter \((?:[^()]|\([^()]*\))*\)")
-_MISSING_SPACE = re.compile(
-    r"(?<=[\w)]),(?=[a-z])|(?<=[a-z\d)])(?=weight_init=)"
-)  # positions where the description of a Cell lacks the separator ", " between two items
+# positions where the description of a Cell lacks the separator ", " between two items
+_MISSING_SPACE = re.compile(r"(?<=[\w)]),(?=[a-z])|(?<=[a-z\d)])(?=weight_init=)")
 _SHARED = ("of its Cells", "that it updates")
 _FOLDED = 8  # from this number on, Parameters with a common name prefix are collapsed
 _OPEN = 2  # levels that are expanded initially

@@ -69,9 +69,8 @@ def _show_failed_call(error, net, args, kwargs):
     if partial_trace.partial_trace_of(error) is not None:
         show_before(error, net, args, kwargs)
     else:
-        with contextlib.suppress(
-            Exception
-        ):  # the trace's error is displayed as part of the view, and the cell raises its own error
+        # the trace's error is displayed as part of the view, and the cell raises its own error
+        with contextlib.suppress(Exception):
             show_call(net, args, kwargs)
 
 

@@ -25,13 +25,8 @@ if TYPE_CHECKING:  # used only in annotations
 
 _ARGUMENTS_KEY = "__msnb_made_with__"
 _LARGE = 1 << 20  # larger arguments, in bytes, are only referenced weakly
-_COPIED_ATTRIBUTES = (
-    "training",
-    "requires_grad",
-    "_phase",
-    "_compute",
-    "_func_graph_flags",
-)  # attributes that are set after construction
+# attributes that are set after construction
+_COPIED_ATTRIBUTES = ("training", "requires_grad", "_phase", "_compute", "_func_graph_flags")
 _listener = None
 
 

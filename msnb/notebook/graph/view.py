@@ -160,9 +160,9 @@ class GraphView(Renewed):
             >>> import numpy as np
             >>> from msnb import Tensor, nn
             >>> from msnb.notebook import graph
-            >>> made = graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
-            >>> made.set_column("time", {"unit": "s", "values": [0.002, 0.0005]})
-            >>> made.columns["time"]["fold"], made.colour
+            >>> view = graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
+            >>> view.set_column("time", {"unit": "s", "values": [0.002, 0.0005]})
+            >>> view.columns["time"]["fold"], view.colour
             ('sum', 'time')
         """
         stage = next(iter(self.graphs)) if stage is None else stage
@@ -584,9 +584,8 @@ class GraphView(Renewed):
     def _format_weight(self, name):
         """Return the current values of a Parameter as HTML."""
         parameter = self._weights.get(name)
-        has_values = parameter is not None and isinstance(
-            parameter._kind, jax.Array
-        )  # a Parameter of a rebuilt network has a shape but no values
+        # a Parameter of a rebuilt network has a shape but no values
+        has_values = parameter is not None and isinstance(parameter._kind, jax.Array)
         return (tensor_html(parameter) if has_values else None) or "<p>It has no values yet: run the cell.</p>"
 
     def _on_stage_selected(self, change):
@@ -744,8 +743,8 @@ class GraphView(Renewed):
             >>> import numpy as np
             >>> from msnb import Tensor, nn
             >>> from msnb.notebook import graph
-            >>> made = graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
-            >>> [(row["operator"], row["shape"], row["flops"]) for row in made.rows()]
+            >>> view = graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
+            >>> [(row["operator"], row["shape"], row["flops"]) for row in view.rows()]
             [('MatMul', (2, 4), 48), ('BiasAdd', (2, 4), 8)]
         """
         rows = self.rows(by)

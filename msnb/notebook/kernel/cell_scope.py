@@ -262,9 +262,8 @@ class _CellEvents:
             return
         opened = opened_by_cell[-1] if opened_by_cell else _scopes[-1]
         try:
-            if (
-                opened_by_cell or opened.info is None and result is not None and result.info.silent
-            ):  # otherwise the cell was interrupted, and `result` is that of an earlier cell
+            # otherwise the cell was interrupted, and `result` is that of an earlier cell
+            if opened_by_cell or opened.info is None and result is not None and result.info.silent:
                 self._wait_for_computations(result)
         finally:
             _close_scope(opened)

@@ -71,9 +71,8 @@ class ClusterMagics(Magics):
         try:
             self._cluster.start_cluster_sync(n=number)
             self._client = self._cluster.connect_client_sync()
-            self._client.wait_for_engines(
-                number, timeout=_WAIT, interactive=False
-            )  # no progress bar, because it would stay at "0%"
+            # no progress bar, because it would stay at "0%"
+            self._client.wait_for_engines(number, timeout=_WAIT, interactive=False)
             view = self._client[:]
             view.block = True
             view.activate()

@@ -51,9 +51,8 @@ def matcher(context):
     }
 
 
-_ATTRIBUTE = re.compile(
-    r"(?<![\w.\])}\"'])([^\W\d]\w*(?:\.[^\W\d]\w*)*)\.(\w*)$"
-)  # "net.body.c": the object and the typed prefix
+# "net.body.c": the object and the typed prefix
+_ATTRIBUTE = re.compile(r"(?<![\w.\])}\"'])([^\W\d]\w*(?:\.[^\W\d]\w*)*)\.(\w*)$")
 
 
 def find_cell(expression: str, namespace: Mapping[str, Any]) -> Cell | None:

@@ -19,9 +19,10 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.insight.short_traceback import concerns, is_library, sentence_from_callback, shortened
 
 _NOT_CALLABLE = re.compile(r"'(\w+)' object is not callable")
+# type -> the attributes of a Tensor that have this type
 _ATTRIBUTES = {"int": ("size", "ndim", "itemsize", "nbytes"), "tuple": ("shape", "strides")} | dict.fromkeys(
     ("Float", "Int", "UInt", "Bool", "BFloat", "Complex"), ("dtype",)
-)  # type -> the attributes of a Tensor that have this type
+)
 _state = types.SimpleNamespace(last=None)
 
 

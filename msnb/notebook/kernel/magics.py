@@ -89,7 +89,7 @@ class MindSporeMagics(Magics):
     def mindspore_cell(self, line: str, cell_text: str | None) -> None:
         """Run a cell in which `import mindspore` means msnb.
 
-        Only the import statements in this cell are affected; `%mindspore on` affects the whole session, imported files
+        Only the import statements in this cell are affected; `%mindspore on` affects the session, imported files
         included. Mode, device and checks are restored at the end of the cell. Example:
 
             %%mindspore -m graph --ir
@@ -97,7 +97,7 @@ class MindSporeMagics(Magics):
             net(x)
         """
         options = parse(self.mindspore_cell, line)
-        if cell_text is None:  # `rewrite_imports.first_line` has made a call of the magic without a body
+        if cell_text is None:  # `rewrite_imports.first_line` has created a call of the magic without a body
             self._begin_cell_scope(options)
         else:
             self._run_cell_text(options, cell_text)
@@ -123,7 +123,7 @@ class MindSporeMagics(Magics):
 
     @line_magic("mindspore")
     def mindspore_session(self, line: str) -> None:
-        """`%mindspore on`: `import mindspore` means msnb in the whole session, in imported files too.
+        """`%mindspore on`: `import mindspore` means msnb in the session, in imported files too.
         `%mindspore on --api 2` selects the API of MindSpore 2. `%mindspore off` ends the effect, and `%mindspore` shows
         the current setting.
         """

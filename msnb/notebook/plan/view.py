@@ -68,11 +68,8 @@ class PlanView(View):
     def payload(self) -> bytes:
         """The serialized plans."""
         ordered = [{**one, "mesh": list(one.get("mesh", self.data["mesh"]).items())} for one in self.data["plans"]]
-        content = {
-            **self.data,
-            "mesh": list(self.data["mesh"].items()),
-            "plans": ordered,
-        }  # `mesh` is a list of pairs, because JavaScript may reorder the keys of an object
+        # `mesh` is a list of pairs, because JavaScript may reorder the keys of an object
+        content = {**self.data, "mesh": list(self.data["mesh"].items()), "plans": ordered}
         return gzip.compress(json.dumps(content, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
 
     _widget_class = staticmethod(_widget_class)

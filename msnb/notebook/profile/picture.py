@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # used only in annotations
     from msnb.insight.profile.result import Profile
 
 _WIDTH, _ROW = 860, 20
+_SPAN = _WIDTH - 32  # width between the margins
 _COLOURS = {
     "compute": "#0072b2",
     "gaps": "#8fb6d0",
@@ -54,21 +55,34 @@ def to_svg(profile: "Profile", rows: int = 10) -> str:
         profile (Profile): the profile.
         rows (int): number of operators. Default: 10.
     """
-    out, y = [], 34
-    total = sum(profile.parts.values()) or 1.0
+    out, total = [_draw_headline(profile)], sum(profile.parts.values()) or 1.0
+    y = _draw_parts(out, profile, total, 56)
+    y = _draw_advice(out, profile, y + 12)
+    y = _draw_rows(out, profile.rows[:rows], total, y + 16)
+    label = escape(f"Profile of {profile.name}: {format_seconds(profile.step_seconds)} a step", quote=True)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {y}" width="{_WIDTH}" height="{y}" '
+        f'role="img" aria-label="{label}"><style>{_STYLE}</style><rect x=".5" y=".5" rx="6" class="bg" '
+        f'width="{_WIDTH - 1}" height="{y - 1}"/>{"".join(out)}</svg>'
+    )
+
+
+def _draw_headline(profile):
     low, high = profile.spread
-    out.append(
-        f'<text x="16" y="{y}" class="b" style="font-size:24px">{format_seconds(profile.step_seconds)}</text>'
-        f'<text x="130" y="{y - 8}">a step of <tspan class="b">{escape(profile.name)}</tspan></text>'
-        f'<text x="130" y="{y + 8}" class="s">{profile.mode}, {len(profile.steps)} steps between {format_seconds(low)} '
+    return (
+        f'<text x="16" y="34" class="b" style="font-size:24px">{format_seconds(profile.step_seconds)}</text>'
+        f'<text x="130" y="26">a step of <tspan class="b">{escape(profile.name)}</tspan></text>'
+        f'<text x="130" y="42" class="s">{profile.mode}, {len(profile.steps)} steps between {format_seconds(low)} '
         f"and {format_seconds(high)}; compiling took {format_seconds(profile.compile_seconds)}</text>"
     )
-    y += 22
-    x, span = 16.0, _WIDTH - 32
-    legend = []
+
+
+def _draw_parts(out, profile, total, y):
+    """Append the bar of the parts of a step and its legend to `out`. Return the y position of the legend."""
+    x, legend = 16.0, []
     for name, part in profile.parts.items():
         if part > 0:
-            wide = span * part / total
+            wide = _SPAN * part / total
             out.append(
                 f'<rect x="{x:.1f}" y="{y}" width="{max(wide - 1.5, 1):.1f}" height="14" rx="2" '
                 f'fill="{_COLOURS[name]}"/>'
@@ -77,20 +91,27 @@ def to_svg(profile: "Profile", rows: int = 10) -> str:
             x += wide
     y += 30
     out.append(f'<text x="16" y="{y}" class="s">{escape(" · ".join(legend))}</text>')
-    y += 12
+    return y
+
+
+def _draw_advice(out, profile, y):
+    """Append a box per piece of advice to `out`. Return the y position below them."""
     for finding in profile.advice[:3]:
         lines = textwrap.wrap(finding.text, 128)
         high_box = 16 * len(lines) + 10
         out.append(
-            f'<rect x="16" y="{y}" width="{span}" height="{high_box}" class="card"/>'
+            f'<rect x="16" y="{y}" width="{_SPAN}" height="{high_box}" class="card"/>'
             f'<rect x="16" y="{y}" width="3" height="{high_box}" fill="#d55e00"/>'
         )
         out += [f'<text x="28" y="{y + 18 + 16 * at}">{escape(line)}</text>' for at, line in enumerate(lines)]
         y += high_box + 6
-    first_rows = profile.rows[:rows]
-    most = max((row.seconds for row in first_rows), default=1.0) or 1.0
-    y += 16
-    for row in first_rows:
+    return y
+
+
+def _draw_rows(out, rows, total, y):
+    """Append a line per operator to `out`. Return the y position below them."""
+    most = max((row.seconds for row in rows), default=1.0) or 1.0
+    for row in rows:
         name = row.name + {"fused": " (fused)", "inferred": " (inferred)"}.get(row.how, "")
         out.append(
             f'<text x="84" y="{y}" class="n">{format_seconds(row.seconds)}</text>'
@@ -102,9 +123,4 @@ def to_svg(profile: "Profile", rows: int = 10) -> str:
             + _fit_text("line", show(row.source), y, "s")
         )
         y += _ROW
-    label = escape(f"Profile of {profile.name}: {format_seconds(profile.step_seconds)} a step", quote=True)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {y}" width="{_WIDTH}" height="{y}" '
-        f'role="img" aria-label="{label}"><style>{_STYLE}</style><rect x=".5" y=".5" rx="6" class="bg" '
-        f'width="{_WIDTH - 1}" height="{y - 1}"/>{"".join(out)}</svg>'
-    )
+    return y

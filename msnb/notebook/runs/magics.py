@@ -38,7 +38,7 @@ class RunsMagics(Magics):
 def _show_tuning_runs(runs, target, goal):
     """Show the runs of a tuning below its cell, and return a function that updates them.
 
-    A live view is updated after each trial and keeps the settings that the user has made in it. The saved output is
+    A live view is updated after each trial and keeps the user's settings. The saved output is
     written once, at the end of the cell.
     """
     view = RunsView(runs, goal=goal, target=target)

@@ -92,10 +92,8 @@ class RunsView(Renewed):
         self._closed = threading.Event()
         self._lock = threading.RLock()  # the background thread and the cell both read the folder
         self._last_comparison: dict[str, Any] | None = None
-        self._last_importance: tuple[int, dict[str, Any] | None] = (
-            0,
-            None,
-        )  # (number of runs, importance) of the last computation
+        # (number of runs, importance) of the last computation
+        self._last_importance: tuple[int, dict[str, Any] | None] = (0, None)
         self._cached_content: dict[str, Any] | None = None  # content for the forms of one output, else None
 
     @property

@@ -2,7 +2,7 @@
 // keys.js lists the keys.
 const PAGE = 10;
 
-// `at` says where the reader stands, {line, column}; it outlives the table, which is drawn anew again and again.
+// `at`, {line, column}, is the position of the reader; it outlives the table, which is redrawn often.
 export function oneStop(table, at) {
   const heads = [...table.tHead.querySelectorAll("button")],
     lines = [heads, ...[...table.tBodies[0].rows].map((row) => [row, ...row.querySelectorAll("button")])];

@@ -10,8 +10,8 @@ const KEYS = [
   ["?", "these keys"],
 ];
 
-// `?` anywhere in `root` but in a field, or its button [data-do=keys], shows and hides what the keys do; `more` are
-// those that this view has besides, `first` those of its tables.
+// `?` outside of fields, or the button [data-do=keys], shows and hides the list of keys; `more` are further keys of
+// this view, `first` those of its tables.
 export function keysOf(root, more = [], first = KEYS) {
   const box = document.createElement("div");
   box.className = "keys msnb-keys";

@@ -1,8 +1,8 @@
 // A group of controls with one Tab stop (a roving tabindex): arrows, Home and End move between them.
 const STEP = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
-// `what` selects the things in `box`, which may be drawn anew; call what is returned when they were. `from` chooses
-// where Tab arrives (the first of them), `order` sorts them for the arrows (as they stand in the document).
+// `what` selects the controls in `box`. Call the returned function after they were redrawn. `from` selects the one
+// where Tab arrives (default: the first), `order` sorts them for the arrows (default: the order in the document).
 export function roving(box, what, { from = (all) => all[0], order } = {}) {
   const all = () => {
     const there = [...box.querySelectorAll(what)].filter((one) => !one.hidden && !one.disabled);

@@ -2,7 +2,7 @@
 // open list and lose the focus.
 const there = new WeakMap();
 
-// Whether it was another.
+// Return true if the content has changed.
 export function setHtml(element, html) {
   if (there.get(element) === html) return false;
   there.set(element, html);

@@ -5,12 +5,12 @@ const DARK =
 const LIGHT = "[data-jp-theme-light='true'], .vscode-light, [data-theme='light'], [theme='light']";
 const HOSTS = "[data-jp-theme-light], .vscode-light, .vscode-dark, .vscode-high-contrast, [data-theme], [theme]";
 
-// Paper is white, whatever the screen is.
+// Print in light colours, whatever the theme is.
 let printing = false;
 addEventListener("beforeprint", () => (printing = true));
 addEventListener("afterprint", () => (printing = false));
 
-// root: the element that a view has made; another widget around it decides with data-msnb-theme
+// root: the element of a view; a widget around it can set data-msnb-theme
 export function isDark(root) {
   if (printing) return false;
   const own = root.parentElement?.closest("[data-msnb-theme]")?.dataset.msnbTheme;

@@ -1,6 +1,6 @@
 // Replace a view's still picture by its live page after it has loaded, if scripts run. This text is the `onload` of the
 // picture, so a sanitiser that removes it leaves the picture.
-// Inside an attribute the names of the element come first: `addEventListener` alone would be the picture's.
+// Inside an attribute, names resolve to members of the element first: `addEventListener` alone would be the picture's.
 ((picture) => {
   const view = picture.parentElement,
     kept = (window.msnbKept ??= {}), // name -> file in base64, of every output that was seen
@@ -13,7 +13,7 @@
       if (missing) return;
       window.removeEventListener("msnb:kept", wake);
       const frame = document.createElement("iframe");
-      // of an origin of its own: the page neither sees nor disturbs the notebook around it
+      // An origin of its own: the page neither sees nor disturbs the notebook around it.
       frame.sandbox = "allow-scripts allow-downloads";
       frame.allow = "clipboard-write; fullscreen";
       frame.title = picture.alt;
@@ -24,7 +24,7 @@
       frame.srcdoc = view.dataset.page
         .replace("<html ", `<html data-theme="${scheme()}" `)
         .replace(/@msnb:([\w-]+)/g, (_, name) => kept[name]);
-      // it says that it has drawn, and pages that end somewhere say where: the view is no higher than what it shows
+      // The page reports that it has drawn, and its height if it has one: the view is no higher than its content.
       const told = ({ source, data }) => {
         if (!frame.isConnected) {
           window.removeEventListener("message", told);

@@ -64,7 +64,7 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | tuple[in
         Tensor of as many dimensions as `a`.
 
     Raises:
-        TypeError: If `axes` is not made of int.
+        TypeError: If `axes` does not consist of int.
         ValueError: If an axis is out of range, or `func` returns another number of dimensions.
     """
     a, axes = as_tensor(a, "apply_over_axes", "a"), check(IntOrTuple, axes, "axes", "apply_over_axes")

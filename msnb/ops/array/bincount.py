@@ -28,7 +28,7 @@ def _BinCount(x, weights=None, *, length: NonNegInt):
         Tensor of float32, of shape (length,).
 
     Raises:
-        TypeError: If `x` is not made of integers.
+        TypeError: If `x` does not consist of integers.
         ValueError: If `x` is no vector, or the shapes differ.
     """
     dtype_in("bincount", "x", x, INT)
@@ -53,7 +53,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         Tensor of float32, as in MindSpore.
 
     Raises:
-        TypeError: If `input` is not made of integers.
+        TypeError: If `input` does not consist of integers.
         ValueError: If an element is negative, `input` is no vector, or the shapes differ.
     """
     values = concrete_array("bincount", input)
@@ -82,7 +82,7 @@ def _numpy_bincount(
         Tensor of float32, a vector.
 
     Raises:
-        TypeError: If `x` is not made of integers, or an argument has the wrong type.
+        TypeError: If `x` does not consist of integers, or an argument has the wrong type.
         ValueError: If `x` is no vector, or the shapes differ.
 
     Examples:
@@ -112,7 +112,7 @@ def Bincount(array, size: NonNegInt, weights):
         Tensor of the element type of `weights`, of shape (size,).
 
     Raises:
-        TypeError: If `array` is not made of integers.
+        TypeError: If `array` does not consist of integers.
         ValueError: If the shapes differ.
     """
     dtype_in("Bincount", "array", array, INT)

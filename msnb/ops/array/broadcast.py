@@ -61,7 +61,7 @@ def _numpy_broadcast_to(array: ArrayLike, shape: Shape) -> Tensor:
         Tensor of shape `shape` and the element type of `array`.
 
     Raises:
-        TypeError: If `shape` is not made of int.
+        TypeError: If `shape` does not consist of int.
         ValueError: If `array` does not broadcast to `shape`.
     """
     shape = check(Shape, shape, "shape", "broadcast_to")
@@ -164,7 +164,7 @@ def _tile_api2(input: Tensor, dims: Ints) -> Tensor:
         Tensor of the element type of `input`, empty if an entry is 0.
 
     Raises:
-        TypeError: If `dims` is not made of int.
+        TypeError: If `dims` does not consist of int.
         ValueError: If an entry is negative.
 
     Examples:
@@ -212,7 +212,7 @@ def _numpy_tile(a: ArrayLike, reps: Shape) -> Tensor:
         Tensor of the element type of `a`.
 
     Raises:
-        TypeError: If `reps` is not made of int.
+        TypeError: If `reps` does not consist of int.
         ValueError: If an entry is negative.
 
     Examples:
@@ -326,7 +326,7 @@ def _expand(input_x: Tensor, size: Tensor | tuple[int, ...]) -> Tensor:
         Tensor of shape `size`.
 
     Raises:
-        TypeError: If `size` is not made of int.
+        TypeError: If `size` does not consist of int.
         ValueError: If `input_x` does not broadcast to `size`.
     """
     return BroadcastTo(tuple(size.tolist()) if isinstance(size, Tensor) else size)(input_x)

@@ -117,7 +117,7 @@ def _numpy_full(shape: Shape, fill_value: ArrayLike, dtype: DType | str | None =
         Tensor of shape `shape`.
 
     Raises:
-        TypeError: If `shape` is not made of int, or `fill_value` has another type.
+        TypeError: If `shape` does not consist of int, or `fill_value` has another type.
         ValueError: If an entry of `shape` is negative, or `fill_value` does not broadcast to it.
 
     Examples:
@@ -184,7 +184,7 @@ def Ones(shape: Shape, type: Optional(DType) = mstype.float32):
         Tensor of shape `shape` and element type `type`.
 
     Raises:
-        TypeError: If `shape` is not made of int or `type` is not a type of Tensor elements.
+        TypeError: If `shape` does not consist of int or `type` is not a type of Tensor elements.
         ValueError: If an entry of `shape` is negative.
 
     Examples:
@@ -207,7 +207,7 @@ def _numpy_ones(shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
         Tensor of shape `shape` and element type `dtype`.
 
     Raises:
-        TypeError: If `shape` is not made of int, or `dtype` is no element type.
+        TypeError: If `shape` does not consist of int, or `dtype` is no element type.
         ValueError: If an entry of `shape` is negative.
     """
     return Ones.functional(shape, element_type(dtype, "ones"))
@@ -246,7 +246,7 @@ def Zeros(shape: Shape, type: Optional(DType) = mstype.float32):
         Tensor of shape `shape` and element type `type`.
 
     Raises:
-        TypeError: If `shape` is not made of int or `type` is not a type of Tensor elements.
+        TypeError: If `shape` does not consist of int or `type` is not a type of Tensor elements.
         ValueError: If an entry of `shape` is negative.
 
     Examples:
@@ -269,7 +269,7 @@ def _numpy_zeros(shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
         Tensor of shape `shape` and element type `dtype`.
 
     Raises:
-        TypeError: If `shape` is not made of int, or `dtype` is no element type.
+        TypeError: If `shape` does not consist of int, or `dtype` is no element type.
         ValueError: If an entry of `shape` is negative.
     """
     return Zeros.functional(shape, element_type(dtype, "zeros"))

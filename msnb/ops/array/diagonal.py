@@ -106,7 +106,7 @@ def FillDiagonal(input_x, *, fill_value: Float, wrap: Bool = False):
         Tensor of the shape and element type of `input_x`.
 
     Raises:
-        TypeError: If `input_x` is not made of numbers.
+        TypeError: If `input_x` does not consist of numbers.
         ValueError: If `input_x` has fewer than 2 dimensions, or more than 2 dimensions of different lengths.
 
     Examples:

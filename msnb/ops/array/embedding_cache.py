@@ -1,6 +1,6 @@
 """Hash table of an embedding cache: it maps rows of a large embedding table to rows of a small cache.
 
-The table is an integer Parameter with a row (key, value, step, tag) for each entry, found by linear probing. `key` is a
+The table is an integer Parameter with a row (key, value, step, tag) for each entry; linear probing finds it. `key` is a
 row of the large table, `value` its row in the cache, and `step` the step of its last lookup. `tag` is the number of
 probes that a search needs to reach the entry, or 0 for an empty entry.
 """
@@ -66,7 +66,7 @@ def SearchCacheIdx(hashmap, indices, step: Int, emb_max_num: Int, cache_max_num:
 
     Inputs:
         - **hashmap** (Parameter) - (n, 4), int32 or int64: each entry is (key, value, step, tag). The step of each
-          entry that is found is overwritten.
+          entry that is present is overwritten.
         - **indices** (Tensor) - The rows to look up, of the element type of `hashmap`.
         - **step** (int) - The step of the training.
         - **emb_max_num** (int) - A row of the large table that is not looked up. Its result is `cache_max_num`.
@@ -170,7 +170,7 @@ def MapUniform(input, per_group_size: Int, group_num: Int):
         Tensor of the shape and element type of `input`.
 
     Raises:
-        TypeError: If `input` is not made of int32 or int64.
+        TypeError: If `input` does not consist of int32 or int64.
         ValueError: If `group_num` is not positive.
 
     Examples:
@@ -189,7 +189,7 @@ class SubAndFilter(HostPrimitive):
     because the length of the result depends on data.
 
     Inputs:
-        - **input_x** (Tensor) - Whole numbers.
+        - **input_x** (Tensor) - Integers.
         - **max_num** (int) - Length of the range.
         - **offset** (int) - First number of the range.
 

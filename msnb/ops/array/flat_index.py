@@ -63,7 +63,7 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[T
         A tuple of Tensors of the shape of `indices`, one for each dimension.
 
     Raises:
-        TypeError: If `indices` or `shape` is not made of int.
+        TypeError: If `indices` or `shape` does not consist of int.
         ValueError: If `order` is another string.
 
     Examples:
@@ -118,7 +118,7 @@ def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", o
         Tensor of float32, as in MindSpore, of the broadcast shape of the indices.
 
     Raises:
-        TypeError: If `multi_index` or `dims` is not made of int.
+        TypeError: If `multi_index` or `dims` does not consist of int.
         ValueError: If the number of indices is not that of `dims`, or `mode` or `order` is another string.
 
     Examples:

@@ -447,7 +447,7 @@ def _ops_take(input: Tensor, index: Tensor) -> Tensor:
         Tensor of the shape of `index`.
 
     Raises:
-        TypeError: If `index` is not made of integers.
+        TypeError: If `index` does not consist of integers.
     """
     return Take.functional(input, index)
 

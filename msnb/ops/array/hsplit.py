@@ -35,7 +35,7 @@ def _numpy_hsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
         A tuple of Tensors.
 
     Raises:
-        TypeError: If `indices_or_sections` is not made of int.
+        TypeError: If `indices_or_sections` does not consist of int.
         ValueError: If `x` is a number, or cannot be split into that many pieces.
     """
     x = as_tensor(x, "hsplit", "x")
@@ -55,7 +55,7 @@ def _numpy_dsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
         A tuple of Tensors.
 
     Raises:
-        TypeError: If `indices_or_sections` is not made of int.
+        TypeError: If `indices_or_sections` does not consist of int.
         ValueError: If `x` has too few dimensions, or cannot be split into that many pieces.
     """
     return _check_and_split("dsplit", x, indices_or_sections, 2, 3)
@@ -74,7 +74,7 @@ def hsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
         A tuple of Tensors.
 
     Raises:
-        TypeError: If `indices_or_sections` is not made of int.
+        TypeError: If `indices_or_sections` does not consist of int.
         ValueError: If `input` has too few dimensions, or the number of pieces is not positive.
     """
     return _check_and_split_tensor("hsplit", input, indices_or_sections, 2)
@@ -93,7 +93,7 @@ def dsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
         A tuple of Tensors.
 
     Raises:
-        TypeError: If `indices_or_sections` is not made of int.
+        TypeError: If `indices_or_sections` does not consist of int.
         ValueError: If `input` has too few dimensions, or the number of pieces is not positive.
     """
     return _check_and_split_tensor("dsplit", input, indices_or_sections, 3)

@@ -103,7 +103,7 @@ def MatrixDiagV3(x, k: IntOrTuple, num_rows: Int, num_cols: Int, padding_value, 
         Tensor of shape (*, num_rows, num_cols) and the element type of `x`.
 
     Raises:
-        TypeError: If `k`, `num_rows` or `num_cols` is not made of int.
+        TypeError: If `k`, `num_rows` or `num_cols` does not consist of int.
         ValueError: If the diagonals do not fit the matrices.
     """
     op = "MatrixDiagV3"
@@ -167,7 +167,7 @@ def MatrixDiagPartV3(x, k: IntOrTuple, padding_value, *, align: Alignment = "RIG
         Tensor of shape (*, length), or (*, number, length) for several diagonals.
 
     Raises:
-        TypeError: If `k` is not made of int.
+        TypeError: If `k` does not consist of int.
         ValueError: If `x` has no such diagonals.
     """
     _require_matrix("MatrixDiagPartV3", x)
@@ -214,7 +214,7 @@ def MatrixSetDiagV3(x, diagonal, k: IntOrTuple, *, align: Alignment = "RIGHT_LEF
         Tensor of the shape and element type of `x`.
 
     Raises:
-        TypeError: If `k` is not made of int.
+        TypeError: If `k` does not consist of int.
         ValueError: If `x` has no such diagonals, or `diagonal` does not have their shape.
     """
     op = "MatrixSetDiagV3"

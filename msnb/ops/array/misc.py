@@ -130,7 +130,7 @@ def DataFormatVecPermute(input_x, *, src_format: Layout = "NHWC", dst_format: La
         Tensor of the shape and element type of `input_x`.
 
     Raises:
-        TypeError: If `input_x` is not made of integers.
+        TypeError: If `input_x` does not consist of integers.
         ValueError: If `input_x` has another shape.
     """
     dtype_in("DataFormatVecPermute", "input_x", input_x, INDEX)

@@ -27,7 +27,7 @@ def _Put(input, index, source, *, accumulate: Bool = False):
         Tensor of the shape and element type of `input`.
 
     Raises:
-        TypeError: If `index` is not made of integers, or the element types differ.
+        TypeError: If `index` does not consist of integers, or the element types differ.
         ValueError: If `source` and `index` differ in their number of elements.
     """
     tensor_only("put_", "input", input)
@@ -56,7 +56,7 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
         Tensor, `input` itself.
 
     Raises:
-        TypeError: If `index` is not made of integers, or the element types differ.
+        TypeError: If `index` does not consist of integers, or the element types differ.
         ValueError: If `source` and `index` differ in their number of elements.
     """
     return take_over("put_", input, _Put.functional(input, index, source, accumulate))

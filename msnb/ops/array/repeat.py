@@ -128,7 +128,7 @@ def repeat(a: ArrayLike, repeats: int | tuple[int, ...] | list[int], axis: int |
         Tensor.
 
     Raises:
-        TypeError: If `repeats` is not made of int, or `axis` is not an int.
+        TypeError: If `repeats` does not consist of int, or `axis` is not an int.
         ValueError: If `axis` is out of range, or `repeats` is negative or not as long as the axis.
 
     Examples:
@@ -188,7 +188,7 @@ def _numpy_roll(
         Tensor of the shape of `a`.
 
     Raises:
-        TypeError: If an argument is not made of int.
+        TypeError: If an argument does not consist of int.
         ValueError: If an axis is out of range, or there are more shifts than axes.
     """
     a, shifts = as_tensor(a, "roll", "a"), check(IntOrTuple, shift, "shift", "roll")
@@ -238,7 +238,7 @@ def _numpy_rot90(a: ArrayLike, k: int = 1, axes: tuple[int, int] | list[int] = (
         Tensor.
 
     Raises:
-        TypeError: If `k` is not an int, or `axes` is not made of int.
+        TypeError: If `k` is not an int, or `axes` does not consist of int.
         ValueError: If `axes` are not two different axes of `a`.
     """
     a, axes = as_tensor(a, "rot90", "a"), check(Ints, axes, "axes", "rot90")
@@ -262,7 +262,7 @@ def ReverseV2(x, *, axis: Axis):
         Tensor of the shape and element type of `x`.
 
     Raises:
-        TypeError: If `axis` is not made of int.
+        TypeError: If `axis` does not consist of int.
         ValueError: If an axis is out of range.
 
     Examples:
@@ -294,7 +294,7 @@ def _numpy_flip(m: ArrayLike, axis: int | tuple[int, ...] | list[int] | None = N
         Tensor of the shape and element type of `m`.
 
     Raises:
-        TypeError: If `axis` is not made of int.
+        TypeError: If `axis` does not consist of int.
         ValueError: If an axis is out of range.
     """
     m = as_tensor(m, "flip", "m")
@@ -394,7 +394,7 @@ def reverse(x: Tensor, axis: tuple[int, ...] | list[int]) -> Tensor:
         Tensor of the shape and element type of `x`.
 
     Raises:
-        TypeError: If `axis` is not made of int.
+        TypeError: If `axis` does not consist of int.
         ValueError: If an axis is out of range.
     """
     return ReverseV2.functional(x, axis)

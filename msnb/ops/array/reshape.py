@@ -291,7 +291,7 @@ def _numpy_reshape(x: ArrayLike, new_shape: Shape) -> Tensor:
         Tensor of shape `new_shape` and the element type of `x`.
 
     Raises:
-        TypeError: If `new_shape` is not made of int.
+        TypeError: If `new_shape` does not consist of int.
         ValueError: If there is more than one -1, or the number of elements does not fit.
     """
     return Reshape.functional(as_tensor(x, "reshape", "x"), new_shape)
@@ -322,7 +322,7 @@ def _numpy_expand_dims(a: ArrayLike, axis: int | tuple[int, ...] | list[int]) ->
         Tensor with the additional dimensions.
 
     Raises:
-        TypeError: If `axis` is not made of int.
+        TypeError: If `axis` does not consist of int.
         ValueError: If an axis is out of range or named twice.
     """
     a, axis = as_tensor(a, "expand_dims", "a"), check(IntOrTuple, axis, "axis", "expand_dims")
@@ -346,7 +346,7 @@ def _numpy_squeeze(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None 
         Tensor with the remaining dimensions.
 
     Raises:
-        TypeError: If `axis` is not made of int.
+        TypeError: If `axis` does not consist of int.
         ValueError: If a named dimension is out of range or not of length 1.
     """
     a = as_tensor(a, "squeeze", "a")
@@ -365,7 +365,7 @@ def _numpy_squeeze_api2(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | 
         Tensor without these dimensions.
 
     Raises:
-        TypeError: If `axis` is not made of int.
+        TypeError: If `axis` does not consist of int.
         ValueError: If a named dimension is out of range.
     """
     a = as_tensor(a, "squeeze", "a")

@@ -45,7 +45,7 @@ def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = Fal
         Tensor of shape (N, C, *size) and the element type of `input_x`.
 
     Raises:
-        TypeError: If `size` is not made of int or `align_corners` is not a bool.
+        TypeError: If `size` does not consist of int or `align_corners` is not a bool.
         ValueError: If `size` does not have two entries or `input_x` does not have four dimensions.
 
     Examples:

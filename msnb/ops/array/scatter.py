@@ -49,7 +49,7 @@ def _make_row_index(op, x, indices, updates):
 
 def _declare_inplace_operator(functional=None, *, locking=False, by_position=False, allowed=NUMBER, error=RuntimeError):
     """Return a decorator that declares an in-place operator from a function `update(x, updates, at)`. The function
-    returns the new value of the Parameter `x`; `at` is the index tuple made from `indices`.
+    returns the new value of the Parameter `x`; `at` is the index tuple of `indices`.
     """
     locate = position_of if by_position else _make_row_index
 

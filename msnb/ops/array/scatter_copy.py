@@ -39,7 +39,7 @@ _COPY = """{summary}
 
 def _declare_copying_operator(example, allowed=NUMBER, error=RuntimeError):
     """Return a decorator that declares an operator from a function `update(x, updates, at)`. The function returns a
-    changed copy of `x`; `at` is the index tuple made from `indices`.
+    changed copy of `x`; `at` is the index tuple of `indices`.
     """
 
     def declare(update):
@@ -119,7 +119,7 @@ def ScatterNd(indices, updates, shape: Shape):
         Tensor of shape `shape` and the element type of `updates`.
 
     Raises:
-        TypeError: If `indices` are not integers or `shape` is not made of int.
+        TypeError: If `indices` are not integers or `shape` does not consist of int.
         ValueError: If an entry of `shape` is not positive or the shapes do not fit.
         RuntimeError: If a position is out of range. Compiled graphs check this only with ``check_indices``.
 
@@ -286,7 +286,7 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Ten
         Tensor of the shape and element type of `input`.
 
     Raises:
-        TypeError: If `index` is not made of integers or the element types differ.
+        TypeError: If `index` does not consist of integers or the element types differ.
         ValueError: If the shapes do not fit or `axis` is out of range.
     """
     return TensorScatterElements.functional(input, index, _crop_to_index_shape(index, src), axis)

@@ -83,7 +83,7 @@ def NthElement(input, n: NonNegInt, *, reverse: Bool = False):
         Tensor without the last axis.
 
     Raises:
-        TypeError: If `input` is not made of numbers.
+        TypeError: If `input` does not consist of numbers.
         ValueError: If `n` is not less than the length of the last axis.
     """
     dtype_in("NthElement", "input", input, NUMBER)

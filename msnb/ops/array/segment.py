@@ -67,9 +67,8 @@ def _declare_segment_operator(empty, example, start, called=()):
                 )
             rest = x.shape[depth:]
             ids = segment_ids.reshape(-1)
-            ids = jnp.where(
-                ids < 0, num_segments, ids
-            )  # replace negative numbers, which JAX would count from the end, by one that is out of range
+            # replace negative numbers, which JAX would count from the end, by one that is out of range
+            ids = jnp.where(ids < 0, num_segments, ids)
             result = jnp.full((num_segments, *rest), start(x.dtype), x.dtype)
             return combine(result, x.reshape(math.prod(segment_ids.shape), *rest), ids)
 

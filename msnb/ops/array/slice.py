@@ -24,7 +24,7 @@ def Slice(x, begin: Ints, size: Ints):
         Tensor of shape `size`.
 
     Raises:
-        TypeError: If `begin` or `size` is not made of int.
+        TypeError: If `begin` or `size` does not consist of int.
         ValueError: If the number of entries is not the number of dimensions, or the block is not inside `x`.
 
     Examples:
@@ -131,7 +131,7 @@ def StridedSlice(
         Tensor of the element type of `x`.
 
     Raises:
-        TypeError: If a mask is not an int or an input is not made of int.
+        TypeError: If a mask is not an int or an input does not consist of int.
         ValueError: If a mask is negative, there is more than one ellipsis, the inputs differ in length, a stride is 0,
             or a single index is out of range.
 

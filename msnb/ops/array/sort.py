@@ -255,7 +255,7 @@ def UniqueWithPad(x, pad_num):
         - **idx** - The index in `y` of each element of `x`. The element type is that of `x` for integers, else int32.
 
     Raises:
-        TypeError: If `x` is not made of numbers.
+        TypeError: If `x` does not consist of numbers.
         ValueError: If `x` is not a vector.
 
     Examples:
@@ -382,7 +382,7 @@ def msort(input: Tensor) -> Tensor:
         Tensor of the shape and element type of `input`.
 
     Raises:
-        TypeError: If `input` is not made of numbers.
+        TypeError: If `input` does not consist of numbers.
     """
     return Sort(0)(input)[0]
 

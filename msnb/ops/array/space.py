@@ -164,7 +164,7 @@ def SpaceToBatch(x, *, block_size: BlockSize, paddings: Borders):
         Tensor of shape (N * block_size**2, C, padded H / block_size, padded W / block_size).
 
     Raises:
-        TypeError: If an argument is not made of int.
+        TypeError: If an argument does not consist of int.
         ValueError: If the padded height and width are not multiples of `block_size`.
 
     Examples:
@@ -190,7 +190,7 @@ def BatchToSpace(x, *, block_size: BlockSize, crops: Borders):
         Tensor of shape (N / block_size**2, C, H * block_size - cropped, W * block_size - cropped).
 
     Raises:
-        TypeError: If an argument is not made of int.
+        TypeError: If an argument does not consist of int.
         ValueError: If the batch is not a multiple of block_size**2, or the crops remove everything.
 
     Examples:
@@ -217,7 +217,7 @@ def SpaceToBatchND(x, *, block_shape: BlockShape, paddings: Borders):
         Tensor of shape (N * block_shape[0] * block_shape[1], C, padded H / block_shape[0], padded W / block_shape[1]).
 
     Raises:
-        TypeError: If an argument is not made of int.
+        TypeError: If an argument does not consist of int.
         ValueError: If the padded height and width are not multiples of `block_shape`.
 
     Examples:
@@ -243,7 +243,7 @@ def BatchToSpaceND(x, *, block_shape: BlockShape, crops: Borders):
         Tensor of shape (N / prod(block_shape), C, H * block_shape[0] - cropped, W * block_shape[1] - cropped).
 
     Raises:
-        TypeError: If an argument is not made of int.
+        TypeError: If an argument does not consist of int.
         ValueError: If the batch is not a multiple of the block, or the crops remove everything.
 
     Examples:
@@ -268,7 +268,7 @@ def BatchToSpaceNDV2(input_x, block_shape: BlockShape, crops: Borders):
         Tensor of shape (N / prod(block_shape), C, H * block_shape[0] - cropped, W * block_shape[1] - cropped).
 
     Raises:
-        TypeError: If an argument is not made of int.
+        TypeError: If an argument does not consist of int.
         ValueError: If the batch is not a multiple of the block, or the crops remove everything.
     """
     return _batch_to_space("BatchToSpaceNDV2", input_x, block_shape, crops)
@@ -302,7 +302,7 @@ def _SpaceToBatchND(x, *, block_shape: AnyBlockShape, paddings: AnyBorders):
         divided by its block length.
 
     Raises:
-        TypeError: If an argument is not made of int.
+        TypeError: If an argument does not consist of int.
         ValueError: If a padded dimension is not a multiple of its block.
 
     Examples:
@@ -337,7 +337,7 @@ def _BatchToSpaceND(x, *, block_shape: AnyBlockShape, crops: AnyBorders):
         block length, then cropped.
 
     Raises:
-        TypeError: If an argument is not made of int.
+        TypeError: If an argument does not consist of int.
         ValueError: If the batch is not a multiple of the block, or the crops remove everything.
 
     Examples:

@@ -243,7 +243,7 @@ def numpy_split(
         A tuple of Tensors.
 
     Raises:
-        TypeError: If `indices_or_sections` is not made of int, or `axis` is not an int.
+        TypeError: If `indices_or_sections` does not consist of int, or `axis` is not an int.
         ValueError: If `axis` is out of range, or its length is not a multiple of the number of pieces.
 
     Examples:
@@ -269,7 +269,7 @@ def array_split(
         A tuple of Tensors.
 
     Raises:
-        TypeError: If `indices_or_sections` is not made of int, or `axis` is not an int.
+        TypeError: If `indices_or_sections` does not consist of int, or `axis` is not an int.
         ValueError: If `axis` is out of range, or the number of pieces is not positive.
     """
     return _check_and_split("array_split", x, indices_or_sections, axis, False)
@@ -288,7 +288,7 @@ def _numpy_vsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
         A tuple of Tensors.
 
     Raises:
-        TypeError: If `indices_or_sections` is not made of int.
+        TypeError: If `indices_or_sections` does not consist of int.
         ValueError: If `x` has too few dimensions, or cannot be split into that many pieces.
     """
     x = as_tensor(x, "vsplit", "x")
@@ -313,7 +313,7 @@ def tensor_split(
         A tuple of Tensors.
 
     Raises:
-        TypeError: If `indices_or_sections` is not made of int, or `axis` is not an int.
+        TypeError: If `indices_or_sections` does not consist of int, or `axis` is not an int.
         ValueError: If `axis` is out of range, or the number of pieces is not positive.
     """
     return _check_and_split(
@@ -334,7 +334,7 @@ def vsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
         A tuple of Tensors.
 
     Raises:
-        TypeError: If `indices_or_sections` is not made of int.
+        TypeError: If `indices_or_sections` does not consist of int.
         ValueError: If `input` is a number, or the number of pieces is not positive.
     """
     return tensor_split(input, indices_or_sections)

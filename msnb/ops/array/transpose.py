@@ -175,7 +175,7 @@ def _numpy_transpose(a: ArrayLike, axes: tuple[int, ...] | list[int] | None = No
         Tensor.
 
     Raises:
-        TypeError: If `axes` is not made of int.
+        TypeError: If `axes` does not consist of int.
         ValueError: If `axes` is not a permutation of the dimensions of `a`.
     """
     a = as_tensor(a, "transpose", "a")

@@ -194,7 +194,7 @@ class InvertPermutation(HostPrimitive):
         tuple[int]: entry `input_x[i]` is i.
 
     Raises:
-        TypeError: If `input_x` is not made of int.
+        TypeError: If `input_x` does not consist of int.
         ValueError: If `input_x` is a Tensor, or no permutation of 0 .. n-1.
 
     Examples:

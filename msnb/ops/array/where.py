@@ -308,7 +308,7 @@ def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
         Tensor of the broadcast shape, in the common element type of the choices.
 
     Raises:
-        TypeError: If `a` is not made of integers.
+        TypeError: If `a` does not consist of integers.
         ValueError: If `choices` is a number or empty, or `mode` is another string, or the shapes do not broadcast.
     """
     tensors = _as_tensor_list("choose", "choices", choices)

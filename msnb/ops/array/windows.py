@@ -136,7 +136,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: DType | Non
 def kaiser_window(
     window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: DType | None = None
 ) -> Tensor:
-    """Return Kaiser's window, made from a modified Bessel function of the first kind.
+    """Return Kaiser's window, computed from a modified Bessel function of the first kind.
 
     Args:
         window_length (int): Number of values.

@@ -6,12 +6,8 @@ from msnb.ops._refused_operators import list_refused
 from msnb.ops.auto_generate import *  # noqa: F403
 from msnb.ops.auto_generate import __getattr__ as __getattr__
 
-__all__ = [
-    *auto_generate.__all__,
-    *list_classes(),
-    *list_instances(),
-    *list_refused(),
-]  # libraries import them by a star
+# libraries import them by a star
+__all__ = [*auto_generate.__all__, *list_classes(), *list_instances(), *list_refused()]
 
 
 def __dir__() -> list[str]:

@@ -118,7 +118,7 @@ def population_count(input_x: Tensor) -> Tensor:
     type_="int32",
 )
 def LeftShift(x, y):
-    """Shift the bits of `x` to the left by `y` places."""
+    """Shift the bits of `x` to the left by `y` bits."""
     return jnp.left_shift(x, y)
 
 
@@ -130,7 +130,7 @@ def LeftShift(x, y):
     type_="int32",
 )
 def RightShift(x, y):
-    """Shift the bits of `x` to the right by `y` places. The shift is arithmetic: it preserves the sign."""
+    """Shift the bits of `x` to the right by `y` bits. The shift is arithmetic: it preserves the sign."""
     return jnp.right_shift(x, y)
 
 
@@ -142,8 +142,8 @@ def _declare_shift(cls, name, side):
     shift.__doc__ = f"""Integers with their bits shifted to the {side}.
 
     Args:
-        input (Union[Tensor, int]): Whole numbers.
-        other (Union[Tensor, int]): Number of places, of a shape that broadcasts.
+        input (Union[Tensor, int]): Integers.
+        other (Union[Tensor, int]): Number of bits, of a shape that broadcasts.
 
     Returns:
         Tensor of the broadcast shape.

@@ -33,7 +33,7 @@ def CumSum(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
         Tensor of the shape and element type of `x`.
 
     Raises:
-        TypeError: If `x` is not made of numbers, `axis` is not an int, or an argument is not a bool.
+        TypeError: If `x` does not consist of numbers, `axis` is not an int, or an argument is not a bool.
         ValueError: If `axis` is out of range.
 
     Examples:
@@ -60,7 +60,7 @@ def CumProd(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
         Tensor of the shape and element type of `x`.
 
     Raises:
-        TypeError: If `x` is not made of numbers, `axis` is not an int, or an argument is not a bool.
+        TypeError: If `x` does not consist of numbers, `axis` is not an int, or an argument is not a bool.
         ValueError: If `axis` is out of range.
 
     Examples:
@@ -224,7 +224,7 @@ def Cummax(x, *, axis: Int):
         last index.
 
     Raises:
-        TypeError: If `x` is not made of numbers, or `axis` is not an int.
+        TypeError: If `x` does not consist of numbers, or `axis` is not an int.
         ValueError: If `axis` is out of range.
     """
     return _compute_cumulative_extremes("cummax", jnp.greater_equal, x, axis)
@@ -245,7 +245,7 @@ def Cummin(x, *, axis: Int):
         last index.
 
     Raises:
-        TypeError: If `x` is not made of numbers, or `axis` is not an int.
+        TypeError: If `x` does not consist of numbers, or `axis` is not an int.
         ValueError: If `axis` is out of range.
     """
     values, indices = _compute_cumulative_extremes("cummin", jnp.less_equal, x, axis)

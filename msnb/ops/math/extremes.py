@@ -38,7 +38,7 @@ def ReduceMax(x, axis: Axis = (), *, keep_dims: Bool = False):
         Tensor of the element type of `x`, without the reduced axes; with `keep_dims` they have length 1.
 
     Raises:
-        TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
+        TypeError: If `keep_dims` is not a bool, `axis` does not consist of int, or the element type is not supported.
         ValueError: If `axis` is out of range.
 
     Examples:
@@ -67,7 +67,7 @@ def ReduceMin(x, axis: Axis = (), *, keep_dims: Bool = False):
         Tensor of the element type of `x`, without the reduced axes; with `keep_dims` they have length 1.
 
     Raises:
-        TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
+        TypeError: If `keep_dims` is not a bool, `axis` does not consist of int, or the element type is not supported.
         ValueError: If `axis` is out of range.
 
     Examples:
@@ -405,7 +405,7 @@ def _numpy_amax(
         Tensor of the element type of `a`.
 
     Raises:
-        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` does not consist of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range, or `where` is given without `initial`.
     """
     return _reduce_array_like("amax", ReduceMax, Maximum, a, axis, keepdims, initial, where)
@@ -432,7 +432,7 @@ def _numpy_amin(
         Tensor of the element type of `a`.
 
     Raises:
-        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` does not consist of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range, or `where` is given without `initial`.
     """
     return _reduce_array_like("amin", ReduceMin, Minimum, a, axis, keepdims, initial, where)
@@ -451,7 +451,7 @@ def _numpy_ptp(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tenso
         Tensor of the element type of `x`.
 
     Raises:
-        TypeError: If `x` has another type, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `x` has another type, `axis` does not consist of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     return _tensor_ptp(as_tensor(x, "ptp", "x"), axis, keepdims)

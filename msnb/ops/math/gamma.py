@@ -142,7 +142,7 @@ def Polygamma(a, x):
         Tensor of the shape and element type of `x`.
 
     Raises:
-        TypeError: If `a` is not made of integers, or `x` is not floating point.
+        TypeError: If `a` does not consist of integers, or `x` is not floating point.
         ValueError: If `a` is no scalar.
     """
     dtype_in("Polygamma", "a", a, INDEX)

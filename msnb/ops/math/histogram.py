@@ -36,7 +36,7 @@ def Bucketize(input, *, boundaries: Boundaries, right: Bool = True):
         Tensor of int32, of the shape of `input`: the number of boundaries below the element.
 
     Raises:
-        TypeError: If `input` is not made of numbers, or `boundaries` is no list of numbers.
+        TypeError: If `input` does not consist of numbers, or `boundaries` is no list of numbers.
     """
     dtype_in("bucketize", "input", input, INT | FLOAT)
     bins = jnp.searchsorted(jnp.asarray(boundaries, jnp.float32), input, side="right" if right else "left")
@@ -56,7 +56,7 @@ def bucketize(input: Tensor, boundaries: list[float] | tuple[float, ...], *, rig
         Tensor of int32, of the shape of `input`: the number of boundaries below the element.
 
     Raises:
-        TypeError: If `input` is not made of numbers, or `boundaries` is no list of numbers.
+        TypeError: If `input` does not consist of numbers, or `boundaries` is no list of numbers.
 
     Examples:
         >>> print(ops.bucketize(Tensor([0.5, 2.0, 9.0], mindspore.float32), [1.0, 2.0]))
@@ -82,7 +82,7 @@ def Histogram(x, *, bins: PositiveInt = 100, min: Static(Float) = 0.0, max: Stat
         Tensor of shape (bins,), of the element type of `x`.
 
     Raises:
-        TypeError: If `x` is not made of real numbers.
+        TypeError: If `x` does not consist of real numbers.
         ValueError: If `bins` is not positive, or `min` is above `max`.
     """
     dtype_in("histc", "input", x, INT | FLOAT)
@@ -113,7 +113,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) ->
         Tensor of shape (bins,), of the element type of `input`.
 
     Raises:
-        TypeError: If `input` is not made of real numbers.
+        TypeError: If `input` does not consist of real numbers.
         ValueError: If `bins` is not positive, or `min` is above `max`.
     """
     return Histogram(bins, float(min), float(max))(input)

@@ -1,4 +1,4 @@
-"""Operators that test for NaN and infinities: elementwise, for a whole Tensor, or with MindSpore's overflow status."""
+"""Operators that test for NaN and infinities: elementwise, for all elements, or with MindSpore's overflow status."""
 
 import math
 

@@ -191,7 +191,7 @@ def ReduceAll(x, axis: Axis = (), *, keep_dims: Bool = False):
         Tensor of the element type of `x`, without the reduced axes; with `keep_dims` they have length 1.
 
     Raises:
-        TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
+        TypeError: If `keep_dims` is not a bool, `axis` does not consist of int, or the element type is not supported.
         ValueError: If `axis` is out of range.
 
     Examples:
@@ -218,7 +218,7 @@ def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
         Tensor of the element type of `x`, without the reduced axes; with `keep_dims` they have length 1.
 
     Raises:
-        TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
+        TypeError: If `keep_dims` is not a bool, `axis` does not consist of int, or the element type is not supported.
         ValueError: If `axis` is out of range.
 
     Examples:
@@ -322,7 +322,7 @@ def sometrue(a: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
         Tensor of bool.
 
     Raises:
-        TypeError: If `a` has another type, or `axis` is not made of int.
+        TypeError: If `a` has another type, or `axis` does not consist of int.
         ValueError: If `axis` is out of range.
     """
     return any_(as_tensor(a, "sometrue", "a"), axis, keepdims)

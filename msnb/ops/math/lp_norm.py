@@ -27,7 +27,7 @@ def LpNorm(input, *, axis: IntOrTuple, p: NonNegInt = 2, keep_dims: Bool = False
         Tensor of the element type of `input`.
 
     Raises:
-        TypeError: If `input` is not floating point, or `axis` or `p` is not made of int.
+        TypeError: If `input` is not floating point, or `axis` or `p` does not consist of int.
         ValueError: If an axis is out of range, or `p` is negative.
 
     Examples:

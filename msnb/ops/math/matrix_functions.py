@@ -71,8 +71,8 @@ def MatrixPower(x, *, n: Int):
         Tensor of the shape and element type of `x`.
 
     Raises:
-        TypeError: If `x` is not made of numbers, or `n` is not an int.
-        ValueError: If the last two dimensions differ, or `n` is negative and `x` is made of integers.
+        TypeError: If `x` does not consist of numbers, or `n` is not an int.
+        ValueError: If the last two dimensions differ, or `n` is negative and `x` is of integers.
     """
     _check_square("MatrixPower", "x", x, INT | FLOAT | COMPLEX)
     if x.dtype in INT and n < 0:

@@ -43,7 +43,7 @@ def nanmax(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
         Tensor.
 
     Raises:
-        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` does not consist of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     return _reduce_without_nan("nanmax", ReduceMax, -math.inf, a, axis, dtype, keepdims)
@@ -63,7 +63,7 @@ def nanmin(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
         Tensor.
 
     Raises:
-        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` does not consist of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     return _reduce_without_nan("nanmin", ReduceMin, math.inf, a, axis, dtype, keepdims)
@@ -104,7 +104,7 @@ def nanmean(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool =
         Tensor.
 
     Raises:
-        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` does not consist of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
 
     Examples:
@@ -153,7 +153,7 @@ def nanvar(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
         Tensor.
 
     Raises:
-        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` does not consist of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     x, dtype = _convert_to_real_floats("nanvar", a, dtype)
@@ -176,7 +176,7 @@ def nanstd(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
         Tensor.
 
     Raises:
-        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` does not consist of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     x, dtype = _convert_to_real_floats("nanstd", a, dtype)

@@ -175,7 +175,7 @@ def EuclideanNorm(x, axes: Axis, *, keep_dims: Bool = False):
         Tensor of the element type of `x`.
 
     Raises:
-        TypeError: If `x` is not made of numbers.
+        TypeError: If `x` does not consist of numbers.
         ValueError: If an axis is out of range.
     """
     dtype_in("EuclideanNorm", "x", x, NUMBER)

@@ -288,7 +288,7 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | tuple | list = 2) -> Tenso
         Tensor of the common element type, with the unpaired axes of `a`, then the unpaired axes of `b`.
 
     Raises:
-        TypeError: If `a` or `b` has another type, or `axes` is not made of int.
+        TypeError: If `a` or `b` has another type, or `axes` does not consist of int.
         ValueError: If `axes` is out of range, or the paired dimensions differ.
     """
     x, y = _convert_to_common_type("tensordot", a, b)

@@ -157,7 +157,7 @@ def _CopySign(x, y):
         Tensor of the broadcast shape and the element type of `x`.
 
     Raises:
-        TypeError: If an input is not made of numbers.
+        TypeError: If an input does not consist of numbers.
         ValueError: If the shapes do not broadcast.
     """
     broadcast_check(x, y, "copysign")

@@ -217,7 +217,7 @@ def Median(x, *, global_median: Bool = False, axis: Int = 0, keep_dims: Bool = F
         A tuple of two Tensors: the medians, and their indices (int64).
 
     Raises:
-        TypeError: If `x` is not made of numbers.
+        TypeError: If `x` does not consist of numbers.
         ValueError: If `axis` is out of range.
     """
     dtype_in("Median", "x", x, NUMBER)
@@ -240,7 +240,7 @@ def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
         A tuple of two Tensors: the medians, and their indices (int64).
 
     Raises:
-        TypeError: If `input` is not made of numbers.
+        TypeError: If `input` does not consist of numbers.
         ValueError: If `axis` is out of range.
     """
     return Median(False, axis, keepdims)(input)
@@ -267,7 +267,7 @@ def HistogramFixedWidth(x, range, *, nbins: PositiveInt, dtype: OneOf("int32", "
         Tensor of shape (nbins,) of int32 or int64.
 
     Raises:
-        TypeError: If an input is not made of numbers.
+        TypeError: If an input does not consist of numbers.
         ValueError: If `nbins` is not positive.
 
     Examples:
@@ -424,7 +424,7 @@ def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Te
         A tuple of two Tensors: the medians, and their indices (int64).
 
     Raises:
-        TypeError: If `input` is not made of numbers.
+        TypeError: If `input` does not consist of numbers.
         ValueError: If `axis` is out of range.
     """
     return Median(False, axis, keepdims, True)(input)

@@ -34,7 +34,7 @@ def ReduceSum(x, axis: Axis = (), *, keep_dims: Bool = False, skip_mode: Bool = 
         Tensor of the element type of `x`, without the reduced axes or with length 1 in them.
 
     Raises:
-        TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
+        TypeError: If `keep_dims` is not a bool, `axis` does not consist of int, or the element type is not supported.
         ValueError: If `axis` is out of range.
 
     Examples:
@@ -63,7 +63,7 @@ def ReduceProd(x, axis: Axis = (), *, keep_dims: Bool = False):
         Tensor of the element type of `x`, without the reduced axes or with length 1 in them.
 
     Raises:
-        TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
+        TypeError: If `keep_dims` is not a bool, `axis` does not consist of int, or the element type is not supported.
         ValueError: If `axis` is out of range.
 
     Examples:
@@ -90,7 +90,7 @@ def ReduceMean(x, axis: Axis = (), *, keep_dims: Bool = False):
         Tensor of the element type of `x`, without the reduced axes or with length 1 in them.
 
     Raises:
-        TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
+        TypeError: If `keep_dims` is not a bool, `axis` does not consist of int, or the element type is not supported.
         ValueError: If `axis` is out of range.
 
     Examples:
@@ -294,7 +294,7 @@ def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: Bool = False, dtype: DT
         Tensor of element type `dtype`.
 
     Raises:
-        TypeError: If `axis` is not made of int, `keep_dims` not a bool, or `x` not made of numbers.
+        TypeError: If `axis` does not consist of int, `keep_dims` not a bool, or `x` is not numeric.
         ValueError: If `axis` is out of range.
 
     Examples:
@@ -327,7 +327,7 @@ def CountNonZero(x, *, dims: Axis = ()):
         Tensor of int64, without the axes.
 
     Raises:
-        TypeError: If `x` is not made of numbers.
+        TypeError: If `x` does not consist of numbers.
         ValueError: If an axis is out of range.
     """
     dtype_in("CountNonZero", "x", x, NUMBER)
@@ -352,7 +352,7 @@ def _numpy_sum(
         Tensor.
 
     Raises:
-        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` does not consist of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     x = as_tensor(a, "sum", "a")
@@ -377,7 +377,7 @@ def _numpy_mean(a: ArrayLike, axis: Axis = None, keepdims: Bool = False, dtype: 
         Tensor.
 
     Raises:
-        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` does not consist of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     x = in_type(as_tensor(a, "mean", "a"), dtype, "mean")
@@ -398,7 +398,7 @@ def _numpy_nansum(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: 
         Tensor.
 
     Raises:
-        TypeError: If `a` has another type, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `a` has another type, `axis` does not consist of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     x = without_nan(as_tensor(a, "nansum", "a"))
@@ -419,7 +419,7 @@ def _numpy_count_nonzero(x: ArrayLike, axis: Axis = None, keepdims: Bool = False
         Tensor of int32.
 
     Raises:
-        TypeError: If `x` has another type, `axis` is not made of int, or `keepdims` is not a bool.
+        TypeError: If `x` has another type, `axis` does not consist of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
     x = as_tensor(x, "count_nonzero", "x")

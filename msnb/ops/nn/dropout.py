@@ -24,7 +24,7 @@ def seeded(key, seed0, seed1):
 
 
 def drop(key, x, keep_prob, shape=None):
-    """Return (result of dropout, mask). Each element of `x` is kept with probability `keep_prob` and scaled by 1 /
+    """Return (result of dropout, mask). Each element of `x` is preserved with probability `keep_prob` and scaled by 1 /
     keep_prob."""
     if is_constant(keep_prob, 1.0):
         return x, jnp.ones(shape or x.shape, bool)
@@ -47,7 +47,7 @@ def Dropout(key, x, *, keep_prob: KeepProb = 0.5, Seed0: Int = 0, Seed1: Int = 0
         - **x** (Tensor) - any shape, float.
 
     Outputs:
-        Tuple of the result and the mask (1 where kept), both of shape and type of `x`.
+        Tuple of the result and the mask (1 where preserved), both of shape and type of `x`.
 
     Examples:
         >>> output, mask = ops.Dropout(keep_prob=0.8)(ops.ones((2, 3), mindspore.float32))

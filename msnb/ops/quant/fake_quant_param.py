@@ -33,10 +33,10 @@ class FakeQuantParam(PrimitiveWithInfer):
     Examples:
         >>> from mindspore.common.dtype import QuantDtype
         >>> from mindspore.ops.operations._quant_ops import FakeQuantParam
-        >>> kept = FakeQuantParam.linear_quant_param(QuantDtype.INT8, 0.5, 1)
-        >>> kept.linear_quant_scale
+        >>> quant = FakeQuantParam.linear_quant_param(QuantDtype.INT8, 0.5, 1)
+        >>> quant.linear_quant_scale
         [0.5]
-        >>> print(kept(Tensor([0.25, 1.0], mindspore.float32)))
+        >>> print(quant(Tensor([0.25, 1.0], mindspore.float32)))
         [0.25 1.  ]
     """
 

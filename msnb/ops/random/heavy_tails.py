@@ -24,7 +24,7 @@ def Cauchy(key, *, size: PositiveShape, median: Float = 0.0, sigma: Float = 1.0)
         Tensor of float32, of shape `size`.
 
     Raises:
-        TypeError: If `size` is not made of int, or `median` or `sigma` is not a number.
+        TypeError: If `size` does not consist of int, or `median` or `sigma` is not a number.
         ValueError: If a length is not positive.
 
     Examples:

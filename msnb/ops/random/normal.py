@@ -139,7 +139,7 @@ def _numpy_randn(*shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
         Tensor.
 
     Raises:
-        TypeError: If `shape` is not made of int.
+        TypeError: If `shape` does not consist of int.
         ValueError: If `dtype` is not floating point, or an entry of `shape` is not positive.
     """
     dtype = number_type("randn", dtype, mstype.float_type)
@@ -229,7 +229,7 @@ def TruncatedNormal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = 
         Tensor of shape `shape` and element type `dtype`.
 
     Raises:
-        TypeError: If `seed` is not an int or `shape` not made of int.
+        TypeError: If `seed` is not an int or `shape` does not consist of int.
         ValueError: If an entry of `shape` is not positive.
 
     Examples:

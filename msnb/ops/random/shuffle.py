@@ -104,7 +104,7 @@ def RandomPoisson(key, shape: Shape, rate, *, seed: Int = 0, seed2: Int = 0, dty
         Tensor of shape (*shape, *rate.shape).
 
     Raises:
-        TypeError: If `rate` is not made of numbers.
+        TypeError: If `rate` does not consist of numbers.
     """
     dtype_in("RandomPoisson", "rate", rate, NUMBER)
     found = jax.random.poisson(stream(key, seed, seed2), rate.astype(jnp.float32), (*shape, *rate.shape), jnp.int32)
@@ -127,7 +127,7 @@ def random_poisson(
         Tensor of shape (*shape, *rate.shape).
 
     Raises:
-        TypeError: If `rate` is not made of numbers.
+        TypeError: If `rate` does not consist of numbers.
     """
     return RandomPoisson(seed_of("random_poisson", seed), 0, dtype)(shape, rate)
 

@@ -181,7 +181,7 @@ def _numpy_rand(*shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
         Tensor.
 
     Raises:
-        TypeError: If `shape` is not made of int.
+        TypeError: If `shape` does not consist of int.
         ValueError: If `dtype` is not floating point, or an entry of `shape` is not positive.
     """
     dtype = number_type("rand", dtype, mstype.float_type)

@@ -103,7 +103,7 @@ class _MemoryTimeline:
             end = (
                 self._last.get((reader, 0), reader) if reader < self._end and self._names[reader] in _VIEWS else reader
             )
-            # A convolution reads a transposed copy. For `conv_filter_grad` it is made when the value is computed.
+            # A convolution reads a transposed copy. For `conv_filter_grad` it is written together with the value.
             if self._is_convolution(reader):
                 first = number if self._names[reader] == "conv_filter_grad" else reader
                 self._add_live_range(size / self._cost_model.count_shards(target_layout), first, reader)

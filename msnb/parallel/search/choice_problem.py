@@ -174,7 +174,7 @@ class Problem:
     ) -> NodeChoices:
         """Return the ways to shard an equation. In each, a mesh axis shards one factor (a labelled dimension) or none.
 
-        Of several ways with equal layouts, only the one that sends the fewest bytes is kept.
+        Of several ways with equal layouts, only the one that sends the fewest bytes remains.
         """
         cost_model = self.cost_model
         sizes: dict[int, int] = {}

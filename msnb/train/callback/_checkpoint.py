@@ -68,7 +68,7 @@ def _make_setting_property(name, doc):
 
 
 class CheckpointConfig:
-    """Configuration of checkpoints: when they are saved, how many are kept, and their content.
+    """Configuration of checkpoints: when they are saved, how many remain, and their content.
 
     `save_checkpoint_steps` takes precedence over `save_checkpoint_seconds`, and `keep_checkpoint_max` over
     `keep_checkpoint_per_n_minutes`.
@@ -189,7 +189,7 @@ class CheckpointConfig:
     format = _make_setting_property("format", "Format of the files.")
 
     def get_checkpoint_policy(self) -> dict[str, Any]:
-        """Return the settings that determine when checkpoints are saved and how many are kept.
+        """Return the settings that determine when checkpoints are saved and how many remain.
 
         Returns:
             dict of the first four arguments and `saved_network`; None for an argument that another one overrides.

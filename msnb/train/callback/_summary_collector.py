@@ -27,10 +27,8 @@ from msnb.train.summary.summary_record import SummaryRecord
 if TYPE_CHECKING:  # used in annotations only
     from msnb.common.callback import RunContext
 
-_HYPER_CONFIG, _LONGEST_CONFIG = (
-    "MINDINSIGHT_HYPER_CONFIG",
-    100_000,
-)  # environment variable that mindoptimizer sets, and the maximum length of its value
+# environment variable that mindoptimizer sets, and the maximum length of its value
+_HYPER_CONFIG, _LONGEST_CONFIG = ("MINDINSIGHT_HYPER_CONFIG", 100_000)
 _FIRST_PARAMETERS = 5
 _TENSOR_STEPS = 20
 
@@ -274,9 +272,8 @@ class SummaryCollector(Callback):
             return
         loss = self._get_loss(moment)
         if loss is not None:
-            self._record._store_array(
-                PluginEnum.SCALAR.value, "loss/auto", loss._array
-            )  # the writer waits for the array, not this thread
+            # the writer waits for the array, not this thread
+            self._record._store_array(PluginEnum.SCALAR.value, "loss/auto", loss._array)
 
     def _get_loss(self, moment):
         """Return the first of a step's outputs as a Tensor; None, also in later steps, if it is neither number nor

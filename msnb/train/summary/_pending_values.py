@@ -35,8 +35,8 @@ class PendingValue:
         self._candidates = candidates
 
     def followed_by(self, candidate: Candidate) -> "PendingValue":
-        """Return a copy with one more value. If there are too many, only the newest value of an operator that ran is
-        kept.
+        """Return a copy with one more value. If there are too many, only the newest value of an operator that ran
+        remains.
         """
         candidates = self._candidates
         if len(candidates) >= _MAX_CANDIDATES:

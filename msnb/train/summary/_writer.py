@@ -89,9 +89,8 @@ class EventFile:
                 rest, self._size = rest[written:], self._size + written
         except OSError:
             complete = ends[: bisect_right(ends, self._size)]
-            os.ftruncate(
-                self._descriptor, complete[-1] if complete else start
-            )  # an incomplete record would hide the records that another process appends
+            # an incomplete record would hide the records that another process appends
+            os.ftruncate(self._descriptor, complete[-1] if complete else start)
             raise
         if fit_count < len(records):
             self.failed = "full"

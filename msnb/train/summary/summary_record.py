@@ -115,9 +115,8 @@ class SummaryRecord:
         self._exported = folder / f"export_{seconds}" / "tensor"
         self._error: BaseException | None = None
         self._writer = SummaryWriter("summary", self._flush_files, self._store_error)
-        self.takers: list[
-            Any
-        ] = []  # called with (wall_time, step, values) of each event; their `flush` and `close` are called, too
+        # called with (wall_time, step, values) of each event; their `flush` and `close` are called, too
+        self.takers: list[Any] = []
         _pending_values.take()
         self._stop_looking = on_summary(_pending_values.keep)
         atexit.register(self.close)

@@ -81,7 +81,7 @@ def test_source_computes_the_same_results(run, name, form, mode):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NETWORKS)
-def test_parameter_names_are_kept(run, name, form):
+def test_parameter_names_stay(run, name, form):
     graph = network(name, form)[0]
     graph = getattr(graph, "graph", graph)
     _, cell = run(graph)

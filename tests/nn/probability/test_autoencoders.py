@@ -107,7 +107,7 @@ def test_inference_lowers_the_loss_and_an_outlier_is_far_from_its_reconstruction
 
 # That a training is the same in both modes is held by tests/nn; here one is enough.
 @pytest.mark.parametrize("mode", [pytest.param(ms.PYNATIVE_MODE, marks=pytest.mark.slow), ms.GRAPH_MODE])
-def test_a_conditional_autoencoder_is_told_the_class(mode, digits):
+def test_a_conditional_autoencoder_gets_the_class(mode, digits):
     ms.set_context(mode=mode)
 
     class WithLoss(nn.WithLossCell):

@@ -79,7 +79,7 @@ def test_the_loss_is_the_networks_and_the_divergences(mode):
     np.testing.assert_allclose(named["rest.1.bias_posterior.mean"].asnumpy(), 0.5 * mu / sd**2, rtol=1e-3)
 
 
-def test_a_network_is_made_bayesian_with_its_optimizers_settings():
+def test_a_network_becomes_bayesian_with_its_optimizers_settings():
     net = nn.SequentialCell(
         nn.Conv2d(1, 2, 3, pad_mode="pad", padding=1),
         nn.Flatten(),

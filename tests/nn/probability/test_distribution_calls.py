@@ -210,7 +210,7 @@ def test_seeds_repeat_numbers_and_pick_streams():
         ((_t([0, 1], ms.float16), 1.0), ms.float32, ms.float16),
     ],
 )
-def test_parameters_are_held_in_the_type_of_what_is_given(parameters, dtype, kind):
+def test_parameters_have_the_type_of_the_arguments(parameters, dtype, kind):
     dist = msd.Normal(*parameters, dtype=dtype)
     assert dist.parameter_type == dist.mean().dtype == kind
     assert dist.dtype == dist.sample((2,)).dtype == dtype

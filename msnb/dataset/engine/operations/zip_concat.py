@@ -161,7 +161,7 @@ def concat(self: Dataset, datasets: Annotated[list[Dataset] | Dataset, of_type(l
 
 
 def _undo_automatic_sharding(dataset):
-    """Let the sources of `dataset` read all data in each process, because `dataset` is sharded as a whole."""
+    """Let the sources of `dataset` read all data in each process, because `dataset` is sharded as one."""
     dataset.dataset_size = None
     for child in dataset.children:
         _undo_automatic_sharding(child)

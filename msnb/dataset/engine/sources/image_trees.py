@@ -243,9 +243,8 @@ class LSUNDataset(PublicSet):
         if self.class_names:
             folder_names = [name for name in folder_names if name.rpartition("_")[0] in self.class_names]
         paths, labels = [], []
-        for label, folder in enumerate(
-            folder_names
-        ):  # MindSpore numbers the folders: a class of both usages has two numbers
+        # MindSpore numbers the folders: a class of both usages has two numbers
+        for label, folder in enumerate(folder_names):
             files = listing(self._join_path(folder))
             paths += files
             labels += [label] * len(files)

@@ -135,10 +135,8 @@ class MappableDataset(SourceDataset):
             added_samplers = [samplers.SequentialSampler(start, count), samplers.SequentialSampler()]
             if randomize:
                 added_samplers.insert(0, samplers.RandomSampler())
-                added_samplers[0].own_seed, added_samplers[0].reshuffle_each_epoch = (
-                    seed,
-                    False,
-                )  # all subsets divide the same order
+                # all subsets divide the same order
+                added_samplers[0].own_seed, added_samplers[0].reshuffle_each_epoch = (seed, False)
             for sampler in added_samplers:
                 subset.add_sampler(sampler)
             subsets.append(subset)

@@ -165,11 +165,8 @@ class VOCDataset(MappableDataset):
             raise RuntimeError(f"Invalid file, failed to open file: {path}")
         try:
             root = ElementTree.parse(path).getroot()
-        except (
-            ElementTree.ParseError,
-            LookupError,
-            ValueError,
-        ) as error:  # LookupError, ValueError: encodings that expat does not support
+        # LookupError, ValueError: encodings that expat does not support
+        except (ElementTree.ParseError, LookupError, ValueError) as error:
             raise text_files.BadFileError(f"Invalid file, failed to load xml file: {path} ({error}).") from None
         nodes = root.findall("object")
         if not nodes:

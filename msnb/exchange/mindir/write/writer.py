@@ -97,7 +97,7 @@ class Writer:
         self.is_open = any(is_length(size) for node in graph.parameters for size in node.types[0].shape)
 
     def model(self) -> dict[str, Any]:
-        """Return the message of the whole model.
+        """Return the message of the model.
 
         Raises:
             NotImplementedError: If MINDIR can't express an operator.

@@ -50,17 +50,8 @@ __all__ = [
     "read_values",
 ]
 
-_TRIAL_LENGTHS = (
-    1,
-    2,
-    8,
-    32,
-    48,
-    64,
-    224,
-    320,
-    512,
-)  # lengths to try for open axes; the first one is used with which the model can be read
+# lengths to try for open axes; the first one is used with which the model can be read
+_TRIAL_LENGTHS = (1, 2, 8, 32, 48, 64, 224, 320, 512)
 _MIN_OPSET = 7
 
 

@@ -92,9 +92,8 @@ class Reader:
             UnsupportedOperator: If the constants of the model exceed the limit. A file of a few bytes can ask for any
             size.
         """
-        self.model.reserve_elements(
-            math.prod(max(n, 1) for n in lengths)
-        )  # a length of 0 must not hide the other lengths
+        # a length of 0 must not hide the other lengths
+        self.model.reserve_elements(math.prod(max(n, 1) for n in lengths))
 
     def like(self, number: float, x: Ref) -> Ref:
         """Return a number as a constant with the element type of `x`."""

@@ -24,20 +24,10 @@ def _read_resize(r, node):
         if coordinate_mode == "tf_crop_and_resize":
             region = [float(v) for v in r.static(node.input(1))]
     axes = [a % x.rank for a in node.attr("axes") or range(x.rank)]
-    if sizes is not None:
-        policy = node.attr("keep_aspect_ratio_policy", "stretch")
-        ratios = [s / x.shape[a] for s, a in zip(sizes, axes, strict=True)]
-        if policy == "stretch":
-            scales = ratios
-        else:
-            ratio = min(ratios) if policy == "not_larger" else max(ratios)
-            scales = [ratio] * len(axes)
-            sizes = [int(math.floor(ratio * x.shape[a] + 0.5)) for a in axes]
-    else:
-        sizes = [int(math.floor(x.shape[a] * s)) for a, s in zip(axes, scales, strict=True)]
+    policy = node.attr("keep_aspect_ratio_policy", "stretch")
+    scales, sizes = _complete_scales_and_sizes([x.shape[a] for a in axes], scales, sizes, policy)
     settings = {
         "mode": node.attr("mode", "nearest"),
-        "places": coordinate_mode,
         "nearest": extra.get("nearest_mode", node.attr("nearest_mode", "round_prefer_floor")),
         "cubic": node.attr("cubic_coeff_a", -0.75),
         "antialias": bool(node.attr("antialias", 0)),
@@ -69,6 +59,17 @@ def _read_resize(r, node):
             "Where", r.const(np.broadcast_to(is_outside, x.shape)), r.like(node.attr("extrapolation_value", 0.0), x), x
         )
     return r.cast(x, kind) if kind == x.dtype or "float" in kind.name else r.cast(r("Rint", x), kind)
+
+
+def _complete_scales_and_sizes(lengths, scales, sizes, policy):
+    """Return the scales and the sizes of axes with these lengths. If `sizes` is None, they follow from `scales`."""
+    if sizes is None:
+        return scales, [int(math.floor(n * s)) for n, s in zip(lengths, scales, strict=True)]
+    ratios = [size / n for size, n in zip(sizes, lengths, strict=True)]
+    if policy == "stretch":
+        return ratios, sizes
+    ratio = min(ratios) if policy == "not_larger" else max(ratios)
+    return [ratio] * len(ratios), [int(math.floor(ratio * n + 0.5)) for n in lengths]
 
 
 def _read_static_scales(r, node):

@@ -12,9 +12,8 @@ def _count_preceding_elements(b: Builder, ordered: Value, values: Value, is_righ
     too.
     """
     ordered, values = (b.cast(v, b.computing(v.dtype)) for v in (ordered, values))
-    expanded = (
-        b.unsqueeze(ordered, [ordered.rank - 1]) if ordered.rank > 1 else ordered
-    )  # each row of values is compared with its own row
+    # each row of values is compared with its own row
+    expanded = b.unsqueeze(ordered, [ordered.rank - 1]) if ordered.rank > 1 else ordered
     is_before = b.op("LessOrEqual" if is_right else "Less", expanded, b.unsqueeze(values, [values.rank]), dtype="bool")
     kind = b.dtype if b.dtype in ("int32", "int64") else "int64"
     return b.op("ReduceSum", b.cast(is_before, kind), b.ints([-1]), keepdims=0)

@@ -9,12 +9,8 @@ from msnb.ops.nn.recurrent.lstm import matrix_offsets, on_cpu
 
 from .builder import lowerings
 
-_GATES = [
-    0,
-    3,
-    1,
-    2,
-]  # indices that reorder MindSpore's gates (input, forget, cell, output) to ONNX's (input, output, forget, cell)
+# indices that reorder MindSpore's gates (input, forget, cell, output) to ONNX's (input, output, forget, cell)
+_GATES = [0, 3, 1, 2]
 
 
 @lowerings.register(ops.LSTM)

@@ -67,8 +67,8 @@ class MaxUnpool1d(_MaxUnpool):
         ValueError: If a size is out of range, or the inputs do not fit together.
 
     Examples:
-        >>> x, places = Tensor([[2, 8]], mindspore.float32), Tensor([[1, 2]], mindspore.int64)
-        >>> print(nn.MaxUnpool1d(2)(x, places))
+        >>> x, indices = Tensor([[2, 8]], mindspore.float32), Tensor([[1, 2]], mindspore.int64)
+        >>> print(nn.MaxUnpool1d(2)(x, indices))
         [[0. 2. 8. 0.]]
     """
 
@@ -100,8 +100,8 @@ class MaxUnpool2d(_MaxUnpool):
         ValueError: If a size is out of range, or the inputs do not fit together.
 
     Examples:
-        >>> x, places = Tensor([[[[5.0]]]], mindspore.float32), Tensor([[[[2]]]], mindspore.int64)
-        >>> print(nn.MaxUnpool2d(2)(x, places))
+        >>> x, indices = Tensor([[[[5.0]]]], mindspore.float32), Tensor([[[[2]]]], mindspore.int64)
+        >>> print(nn.MaxUnpool2d(2)(x, indices))
         [[[[0. 0.]
            [5. 0.]]]]
     """
@@ -134,8 +134,8 @@ class MaxUnpool3d(_MaxUnpool):
         ValueError: If a size is out of range, or the inputs do not fit together.
 
     Examples:
-        >>> x, places = Tensor([[[[[5.0]]]]], mindspore.float32), Tensor([[[[[7]]]]], mindspore.int64)
-        >>> print(nn.MaxUnpool3d(2)(x, places).flatten())
+        >>> x, indices = Tensor([[[[[5.0]]]]], mindspore.float32), Tensor([[[[[7]]]]], mindspore.int64)
+        >>> print(nn.MaxUnpool3d(2)(x, indices).flatten())
         [0. 0. 0. 0. 0. 0. 0. 5.]
     """
 

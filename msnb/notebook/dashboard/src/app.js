@@ -99,7 +99,7 @@ export class App {
     tabs.addEventListener("focusin", (event) => this.choose(event.target.closest("[data-tab]")?.dataset.tab));
   }
 
-  // ---------------------------------------------------------------- what came
+  // ---------------------------------------------------------------- incoming data
   load(bytes) {
     const message = opened(bytes),
       { head } = message;
@@ -117,7 +117,7 @@ export class App {
     this.shown();
   }
 
-  // What another view of the same widget has and shows: a notebook draws an output anew when its cell is done.
+  // Take the state of another view of the same widget: a notebook draws an output again when its cell is done.
   adopt(other) {
     for (const name of ["filter", "smoothing", "axis", "log", "outliers", "tab", "runs", "graphs", "waiting"])
       this[name] = other[name];
@@ -184,7 +184,7 @@ export class App {
     }
   }
 
-  // the graphs of some runs, in place of those that they had
+  // Replace the graphs of the runs in the message.
   takeGraphs(message) {
     const came = message.head.graphs.map((one) => ({ ...one, payload: message.array(one.payload).slice() })),
       of = new Set(came.map(({ run }) => run));
@@ -195,11 +195,11 @@ export class App {
     this.host.ask?.(message, act);
   }
 
-  // ---------------------------------------------------------------- what charts ask
+  // ---------------------------------------------------------------- questions of charts
   get tags() {
     return [...new Set(this.curves.flatMap((one) => [...one.keys()]))];
   }
-  // [key, values] of a kind that are to be seen, those of one tag beside each other, and how many there are of all runs
+  // [key, values] of a kind that are visible, sorted by tag, and the number of such values of all runs
   valuesOf(kind) {
     const fits = matcher(this.filter) ?? (() => true),
       all = [...this[kind]].filter(([, { run }]) => !this.hidden.has(this.runs[run].id)),
@@ -240,7 +240,7 @@ export class App {
     for (const card of [...(this.open?.cards?.values() ?? []), ...(this.open?.figures?.values() ?? [])])
       this.redraw(card);
   }
-  // On paper, which is white, everything is in sight.
+  // Draw everything for printing, on white.
   print() {
     this.theme(true);
     const all = [...this.dirty],
@@ -323,7 +323,7 @@ export class App {
     }
   }
 
-  // Draw the open tab; `anew` where tabs or their things changed, and not only the values.
+  // Draw the open tab; `anew` if tabs or their contents changed, and not only values.
   refill(anew = false) {
     const kinds = this.kinds(),
       panel = this.root.querySelector(".panel");

@@ -7,7 +7,7 @@ import { Curve, nearest } from "./curve.js";
 import { along, show } from "./format.js";
 import { DASHES, drawn } from "./plot.js";
 
-// Strokes in a square of 16: a character may have no glyph on somebody's machine.
+// Drawn as strokes in a square of 16, because fonts may lack a glyph.
 const ICONS = {
   back: "M6 3 2.5 6.5 6 10M2.5 6.5h6.5a4 4 0 0 1 0 8H6",
   all: "M9.5 2.5h4v4M13.5 2.5 9 7M6.5 13.5h-4v-4M2.5 13.5 7 9",
@@ -19,7 +19,7 @@ const ICONS = {
 
 const READ = 12; // curves that are read at a time
 
-// What is always in sight: asking for it to be drawn asks for a frame.
+// Stands for elements that are always visible: drawing them only requests a frame.
 export const NOTHING = { visible: true, draw() {} };
 
 export class Card {
@@ -41,7 +41,7 @@ export class Card {
       `<div class="plot"></div>`;
     this.canvas = null;
   }
-  // All but the name is made when it is wanted for the first time: of hundreds of charts few come into sight.
+  // The elements of a chart are created on first use: of hundreds of charts few become visible.
   furnish() {
     if (this.canvas) return;
     this.el.classList.add("near");
@@ -66,7 +66,7 @@ export class Card {
     return this.tags.join("\0");
   }
 
-  // The curves that are to be seen, with their colours; tags of one chart differ by their dashes.
+  // The visible curves with their colours; tags of one chart have different dashes.
   lines() {
     const { app } = this,
       made = [];
@@ -156,7 +156,7 @@ export class Card {
     this.app.redraw(this);
     this.app.say(words);
   }
-  // A finer curve of what is seen now, where a kernel is there to give it
+  // Ask the kernel, if there is one, for a finer curve of the visible section.
   ask(box) {
     const inside = this.lines().map(({ curve, began }) => {
       const x = (i) =>
@@ -183,7 +183,7 @@ export class Card {
   }
 
   // ---------------------------------------------------------------- reading
-  // The values nearest to x, beside the chart and for the ear
+  // Show the values nearest to x beside the chart and for a screen reader.
   readAt(x, aloud = false, y = this.height) {
     const { shape, app } = this;
     if (!shape?.lines.length) return;
@@ -266,7 +266,7 @@ export class Card {
     form.querySelector("input").focus();
   }
 
-  // All values where a kernel is there to read them, else what is here of them
+  // Export all values if there is a kernel, else those in the page.
   csv() {
     const { app } = this,
       lines = this.lines(),
@@ -290,7 +290,7 @@ const button = (what, strokes, words) =>
   `<button type="button" data-do="${what}" tabindex="-1" title="${words}" aria-label="${words}">` +
   `${icon(strokes)}</button>`;
 
-// What pointers do on the canvas of a card: read, and draw a rectangle to zoom into.
+// Pointer actions on the canvas of a card: read values, and draw a rectangle to zoom into.
 function pointed(card) {
   const plot = card.find(".plot"),
     rect = card.find(".rect");

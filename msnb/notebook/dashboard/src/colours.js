@@ -4,10 +4,10 @@ import { DASHES } from "./plot.js";
 
 export const colourOf = (run, dark) => (dark ? DARK : LIGHT)[run % LIGHT.length];
 
-// Runs differ by dashes where colours do not tell them apart, as all do in forced colours.
+// Runs of one colour have different dashes; with forced colours all runs have one colour.
 export const dashOf = (run, forced) => DASHES[(forced ? run : Math.floor(run / LIGHT.length)) % DASHES.length];
 
-// What charts on a canvas draw with: the colours that the style sheet gives these names now.
+// Colours of canvases: the present values of the style sheet's variables.
 export function paintOf(root) {
   const probe = document.createElement("i");
   root.append(probe);

@@ -2,8 +2,8 @@
 const field = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 const exact = (v) => String(+v.toPrecision(9)); // what was recorded are floats of 32 bits
 
-// lines: [{curve, name, tag, began}]. A column of a curve that stands for several values gives their mean, least and
-// largest, and how many they are.
+// lines: [{curve, name, tag, began}]. A column that represents several values is exported as mean, minimum, maximum and
+// number.
 export function csvOf(lines) {
   const thinned = lines.some(({ curve }) => curve.n > curve.length),
     head = ["run", "tag", "step", "time", "value", ...(thinned ? ["least", "largest", "values"] : [])],

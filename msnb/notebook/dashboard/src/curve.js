@@ -13,12 +13,12 @@ export class Curve {
     this.smooth = null;
   }
 
-  // Another that goes on by itself; what is appended makes new arrays.
+  // A copy that is extended independently; `append` creates new arrays.
   copy() {
     return Object.assign(Object.create(Curve.prototype), this);
   }
 
-  // Columns that came later: `from` values were there before them.
+  // Append later columns; `from` values were there before.
   append(columns, from) {
     for (const name of FIELDS) {
       const made = new (name === "steps" || name === "times" ? Float64Array : this[name].constructor)(
@@ -55,7 +55,7 @@ export class Curve {
     this.length = half;
   }
 
-  // Exponential mean of the values, corrected for its beginning. A column of many counts as many.
+  // Exponential mean with bias correction. A column of several values has their weight.
   smoothed(weight) {
     if (!weight) return this.mean;
     if (this.smooth?.weight === weight) return this.smooth.values;
@@ -85,7 +85,7 @@ export class Curve {
 const least = (a, b) => (Number.isNaN(a) ? b : Number.isNaN(b) ? a : Math.min(a, b));
 const largest = (a, b) => (Number.isNaN(a) ? b : Number.isNaN(b) ? a : Math.max(a, b));
 
-// Number of the column that is nearest to x; xs rise.
+// Return the index of the column nearest to x; `xs` is sorted.
 export function nearest(xs, length, x) {
   let low = 0,
     high = length - 1;

@@ -5,13 +5,13 @@ export const filterField = (app) =>
   `<label>show <input type="search" data-set="filter" placeholder="words or /regex/" value="${escape(app.filter)}" ` +
   `aria-label="which tags: words or /regex/"></label>`;
 
-// How many of so many things are shown, in words; `what` is one of them.
+// Describe the number of shown items; `what` is the noun of one item.
 export function counted(app, shown, all, what) {
   if (!matcher(app.filter)) return "this is no regular expression yet; all are shown";
   return shown < all ? `${shown} of ${all}` : `${all} ${what}${all === 1 ? "" : "s"}`;
 }
 
-// Whether a tag is to be shown: /regular expression/, or words that it has to hold; null for what is no expression.
+// Return a test for tags: a /regular expression/, or words that must all occur; null for an invalid expression.
 export function matcher(text) {
   const trimmed = text.trim(),
     regex = trimmed.match(/^\/(.*?)(?:\/(i?))?$/);

@@ -20,7 +20,7 @@ export function lasting(seconds) {
   return `${Math.floor(s / 86400)} d ${Math.round((s % 86400) / 3600)} h`;
 }
 const two = (n) => String(n).padStart(2, "0");
-// `far` is how many seconds the axis is long: the shorter, the finer.
+// `far`: length of the axis in seconds; a shorter axis has more digits
 export function clock(unix, far) {
   const d = new Date(unix * 1000),
     digits = far < 0.5 ? 3 : far < 2 ? 2 : far < 20 ? 1 : 0,
@@ -30,7 +30,7 @@ export function clock(unix, far) {
     time = `${two(d.getHours())}:${two(d.getMinutes())}${far > 7200 ? "" : `:${text}`}`;
   return far > 86400 ? `${d.getMonth() + 1}/${d.getDate()} ${time}` : time;
 }
-// What curves and histograms stand along
+// Axes of curves and histograms
 export const AXES = { step: "step", relative: "time since start", wall: "time of day" };
 export const along = {
   step: (x) => `step ${whole(x)}`,
@@ -56,7 +56,7 @@ export function ticks(low, high, most, logarithmic) {
   const rough = (high - low) / most;
   if (!(rough > 0)) return [[low, show(low)]];
   const unit = 10 ** Math.floor(Math.log10(rough)),
-    // steps are whole numbers: 2.5 is none
+    // Steps are integers, so no tick is at 2.5.
     step = unit * [1, 2, 2.5, 5, 10].find((m) => m * unit >= rough && (m !== 2.5 || unit !== 1)),
     made = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) {

@@ -14,7 +14,7 @@ export class Graphs {
     this.closed = true;
     this.view?.destroy();
   }
-  // The graphs that there are now; the one that is shown stays, unless it came anew.
+  // List the present graphs; the visible one stays, unless it was replaced.
   fill() {
     const { app, select } = this,
       keys = app.graphs.map(({ run, kind }) => `${app.runs[run].id} ${kind}`),

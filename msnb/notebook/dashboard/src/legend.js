@@ -20,7 +20,7 @@ export class Legend {
     box.addEventListener("pointerleave", () => app.light(null));
     box.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && lit(event));
     box.addEventListener("focusout", () => app.light(null));
-    // what another view of the page has selected; empty is all
+    // The selection of another view of the page; empty means all runs.
     window.addEventListener(
       "msnb:runs",
       ({ detail }) => {
@@ -70,7 +70,7 @@ export class Legend {
     if (!app.hidden.delete(id)) app.hidden.add(id);
     this.changed();
   }
-  // this run and no other, or all where it is alone already
+  // Show only this run, or all if only this one is shown.
   alone(id) {
     const { app } = this,
       others = app.runs.map((run) => run.id).filter((one) => one !== id);

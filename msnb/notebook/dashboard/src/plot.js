@@ -15,7 +15,7 @@ const xsOf = (curve, kind, began) =>
       : Float64Array.from(curve.times.subarray(0, curve.length), (t) => t + began);
 
 // lines: [{curve, run, colour, dash, began}]; state: {axis, log, smoothing, outliers, zoom, limits: [above, below],
-// selected} and colours. Returns where things stand, for pointers: {x0, x1, y0, y1, toX, toY, atX, atY, lines}.
+// selected} and colours. Returns the geometry for pointers: {x0, x1, y0, y1, toX, toY, atX, atY, lines}.
 export function drawn(canvas, width, height, lines, state) {
   const scale = Math.min(globalThis.devicePixelRatio || 1, 2),
     c = canvas.getContext("2d");
@@ -83,7 +83,7 @@ export function drawn(canvas, width, height, lines, state) {
   return { ...box, toX, toY, atX, atY, lines: made, left: LEFT, right, top: TOP, bottom };
 }
 
-// Curves of one value each are no curves: the values, as numbers.
+// Write the values of curves with one value each as numbers.
 function numbers(c, made, state, { width, height }) {
   const size = Math.min(30, Math.floor((height - 12) / made.length)),
     rows = Math.min(made.length, Math.floor((height - 12) / Math.max(size, 13)));
@@ -157,8 +157,8 @@ function ends(values) {
   return [low, high];
 }
 
-// From where to where values stand without the few that stand far from all others: beyond the quartiles by more than
-// three times what lies between them. Of a curve that is flat but for a few places, these few.
+// The range of the values without outliers: beyond the quartiles by more than three times their distance. For a curve
+// that is constant except for a few values, the range of the middle 96 %.
 function usual(values, log) {
   if (!values.length) return ends(values);
   const f = log ? Math.log : (v) => v,
@@ -170,7 +170,7 @@ function usual(values, log) {
   return far > 0 ? [back(within[0]), back(within.at(-1))] : [back(at(0.02)), back(at(0.98))];
 }
 
-// How many values are finite and not above 0; a column of several counts as one.
+// Count values that are finite and not above 0; a column of several values counts once.
 function unplaced(made) {
   let lost = 0;
   for (const { curve, ys } of made)
@@ -217,7 +217,7 @@ function axes(c, { x0, x1, y0, y1 }, state, { atX, atY, right, bottom, width }) 
   c.stroke();
 }
 
-// What the values of a column span, or, under a smoothed curve, the values themselves
+// Draw the range of each column, or, behind a smoothed curve, the values themselves.
 function band(c, { curve, xs, colour }, state, atX, atY, faded) {
   const floor = (v) => (state.log && !(v > 0) ? NaN : v);
   c.globalAlpha = faded ? 0.06 : state.smoothing ? 0.22 : 0.3;
@@ -270,7 +270,7 @@ function stroke(c, { curve, xs, ys }, atX, atY, log) {
       }
 }
 
-// The lines of the thresholds, and the parts of the curves beyond them
+// Draw the lines of the thresholds, and highlight the curves beyond them.
 function limits(c, made, state, { atX, atY, right }) {
   const [above, below] = state.limits ?? [];
   const beyond = (v) => (above !== undefined && v > above) || (below !== undefined && v < below);

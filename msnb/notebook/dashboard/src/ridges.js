@@ -8,7 +8,7 @@ const LEFT = 10,
   TOP = 40,
   BOTTOM = 20;
 
-// The fields that choose the form and what the ridges stand along; `more` are forms besides.
+// The menus for form and axis; `more` are additional forms.
 export function fields(form, axis, more = {}) {
   const options = (all, now) =>
     Object.entries(all)
@@ -20,7 +20,7 @@ export function fields(form, axis, more = {}) {
   );
 }
 
-// Where the histograms stand: {at: [numbers], from, far, text}
+// Positions of the histograms: {at: [numbers], from, far, text}
 function along({ steps, times }, axis, began) {
   const at = axis === "step" ? steps : times.map((t) => t + (axis === "wall" ? began : 0)),
     from = Math.min(...at),
@@ -29,8 +29,8 @@ function along({ steps, times }, axis, began) {
 }
 const countsOf = (one, row) => one.counts.subarray(row * one.bins, (row + 1) * one.bins);
 
-// one: {low, high, bins, steps, times, counts: bins of each step, one step behind the other}; how: {form, axis, began,
-// colour, paint}. Returns what stands at a place of the canvas, for the pointer: (x, y) -> {row, bin}, or null.
+// one: {low, high, bins, steps, times, counts: the bins of all steps, concatenated}; how: {form, axis, began, colour,
+// paint}. Returns a function (x, y) -> {row, bin} or null for the pointer.
 export function ridges(canvas, one, how) {
   const width = canvas.clientWidth,
     height = canvas.clientHeight,
@@ -157,7 +157,7 @@ function shares(counts, one) {
   return made;
 }
 
-// Histograms of some arrays over the same bins, in the form that `ridges` draws; null where no value is finite.
+// Histograms of arrays over common bins, in the format of `ridges`; null if no value is finite.
 export function binned(arrays, steps, times, bins = 40) {
   let low = Infinity,
     high = -Infinity;
@@ -185,7 +185,7 @@ export function binned(arrays, steps, times, bins = 40) {
   return { low, high, bins, steps, times, counts, bad };
 }
 
-// What stands under the pointer, in words, as HTML.
+// Describe the bin under the pointer as HTML.
 export function told(one, { row, bin }) {
   const wide = (one.high - one.low) / one.bins,
     from = one.low + bin * wide,

@@ -68,7 +68,7 @@ export class Scalars {
     app.redrawAll();
   }
 
-  // The groups and their charts as they are to be now; charts that stay are moved, not made anew.
+  // Update groups and charts; charts that stay are moved, not created again.
   fill() {
     const { app } = this,
       focused = document.activeElement,

@@ -119,7 +119,7 @@ export class Tensors {
     else box.innerHTML = table(part);
   }
 
-  // The chosen part in each step in which there is one, and whose values are here
+  // Draw the slice of each step that has one and whose values have arrived.
   draw(key) {
     const { app } = this,
       drawn = this.figures.get(key),
@@ -165,7 +165,7 @@ export class Tensors {
 
 const firstSlice = (shape) => shape.map((_, i) => (i < shape.length - 2 ? "0" : ":")).join(", ");
 
-// The part of a tensor that a text such as "2:5, :, -1" chooses: {values, axes: indices along each axis that is left}
+// The slice of a tensor that a text such as "2:5, :, -1" selects: {values, axes: indices along each remaining axis}
 export function sliced(values, shape, text) {
   const parts = text.trim() === "" ? [] : text.split(",").map((one) => one.trim());
   if (parts.length > shape.length) throw new Error(`it has ${shape.length} axes, the part names ${parts.length}`);

@@ -16,7 +16,7 @@ export function opened(bytes) {
   return { head, array };
 }
 
-// A message as it stands in a page is packed.
+// A message that is stored in a page is compressed.
 export async function unpacked(bytes) {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -26,7 +26,7 @@ export async function unpacked(bytes) {
 const SHARED = ["steps", "times", "counts", "bad"], // by the curves that have their values at the same steps
   OWN = ["low", "high", "mean"];
 
-// The curves of a part of a message: [{run, tag, n, columns: {steps, times, low, …}}]
+// The curves in a message: [{run, tag, n, columns: {steps, times, low, …}}]
 export function curvesOf({ array }, part) {
   const whole = Object.fromEntries([...SHARED, ...OWN].map((name) => [name, array(part[name])]));
   let at = 0;

@@ -82,7 +82,7 @@ export class App {
     this.data = data;
     if (!data.methods.includes(this.state.method)) this.state.method = data.methods[0] ?? null;
   }
-  // the content as the kernel sees it now
+  // Take the content that the kernel has sent.
   take(data) {
     this.store(data);
     this.draw();

@@ -59,7 +59,7 @@ export class Images {
     this.seen.disconnect();
   }
 
-  // ---------------------------------------------------------------- what the reader does
+  // ---------------------------------------------------------------- input
   set(name, value) {
     const { app } = this;
     if (name === "opacity") {
@@ -93,7 +93,7 @@ export class Images {
       this.panel.querySelector("[data-set=label]").focus();
     }
   }
-  // a key anywhere in the tab but in a field; true if it means something
+  // Handle a key anywhere in the tab but in a field; return true if it has a meaning.
   press(event) {
     const { app } = this,
       { key } = event,
@@ -137,7 +137,7 @@ export class Images {
   }
 
   // ---------------------------------------------------------------- drawing
-  // the label of a sample whose maps are drawn: the reader's choice, the filter's, or the most probable one
+  // The label of a sample whose maps are drawn: the reader's choice, the filter's, or the most probable one.
   labelOf(sample) {
     const chosen = this.chosenLabel.get(sample.id) ?? (this.filter.label === "" ? undefined : +this.filter.label);
     return sample.labels.some(({ label }) => label === chosen) ? chosen : sample.labels[0]?.label;
@@ -241,7 +241,7 @@ export class Images {
       cell.tabIndex = on ? 0 : -1;
     }
   }
-  // draw a thumbnail, once it is in sight
+  // Draw a thumbnail once it is visible.
   fill(cell) {
     const { app } = this,
       sample = app.data.samples.find(({ id }) => id === +cell.dataset.id);
@@ -329,7 +329,7 @@ export class Images {
     this.roveLabels();
     this.askFull(sample);
   }
-  // the selector of the control of the detail that has the focus, which is drawn anew
+  // The selector of the focused control in the detail, which is redrawn.
   focused() {
     const active = this.detail.contains(document.activeElement) ? document.activeElement : null,
       figure = active?.closest("figure");
@@ -348,7 +348,7 @@ export class Images {
         all[(at + step + all.length) % all.length].click();
       };
   }
-  // the files of the sample in their full size, where a kernel is there to read them
+  // Ask the kernel, if there is one, for the files of the sample in full size.
   async askFull(sample) {
     const { app } = this,
       files = [sample.image, ...Object.values(sample.maps).flatMap((one) => Object.values(one))].filter(

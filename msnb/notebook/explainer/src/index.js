@@ -4,7 +4,7 @@ import { App } from "./app.js";
 
 const read = async (bytes) => JSON.parse(await unzip(bytes));
 
-// The kernel's side: questions with answers. A page that is closed waits for none.
+// Questions to the kernel with answers. A closed page waits for none.
 function hostOf(model, hasNet) {
   const open = new Map();
   let serial = 0;
@@ -48,7 +48,7 @@ async function render({ model, el }) {
   if (closed) return () => {};
   app = new App(el, content, host);
   for (const [message, buffers] of early) await hear(message, buffers);
-  // a page that was opened again has missed the news since
+  // A page that was opened again has missed messages, so it asks for the present content.
   host
     .ask({ since: content.version })
     .then(async ({ buffers }) => buffers?.length && app.take(await read(bytesOf(buffers[0]))));

@@ -87,7 +87,7 @@ export class Region {
       frame.style.cssText = `top:${top}%;left:${left}%;width:${right - left}%;height:${bottom - top}%`;
     }
   }
-  // Shift and an arrow; true if it means something
+  // Handle Shift with an arrow; return true if it has a meaning.
   move({ key, target }) {
     if (!this.isActive || !target.closest(".stack")) return false;
     const [y, x] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[key],

@@ -34,7 +34,7 @@ export class Scores {
     });
   }
 
-  // The other weights share what is left, in their proportions.
+  // The other weights share the rest in proportion.
   setWeight(bench, value) {
     const { benchmarks } = this.app.data,
       weight = Math.min(1, Math.max(0, Number.isFinite(value) ? value : 0)),
@@ -51,7 +51,7 @@ export class Scores {
     for (const field of this.panel.querySelectorAll("[data-weight]")) if (field.dataset.weight === at) field.focus();
     this.app.say(benchmarks.map((one) => `${one} ${this.weights.get(one).toFixed(2)}`).join(", "));
   }
-  // A benchmark without weight does not matter, even where it has no score.
+  // A benchmark without weight does not count, even if it has no score.
   total(method) {
     let sum = 0;
     for (const bench of this.app.data.benchmarks) {
@@ -169,7 +169,7 @@ export class Scores {
     const share = Math.min(1, Math.max(0, value ?? 0));
     return isMissing(value) ? "" : `<i class="bar" style="--share:${share};background:${this.colour(method)}"></i>`;
   }
-  // one or two benchmarks span no area
+  // One or two benchmarks span no area.
   bars(shown) {
     const { benchmarks } = this.app.data;
     return benchmarks

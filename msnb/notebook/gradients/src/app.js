@@ -273,7 +273,7 @@ export class App {
     main.scrollTop = top;
     details(this);
   }
-  // show a whole tensor; where it is not here yet, the kernel is asked for that of the last step
+  // Show a complete tensor; if it is missing, ask the kernel for that of the last step.
   fetch({ kind, name }) {
     this.wanted = `${kind}:${name}`;
     this.problem = null;

@@ -13,7 +13,7 @@ export class Data {
     this.loss = this.loss.map(number);
     for (const tensor of this.tensors) unpack(tensor);
   }
-  // one that the kernel has sent, in the place of what was known of it
+  // Add a tensor from the kernel, in place of its preview.
   add(tensor) {
     this.tensors = [...this.tensors.filter((t) => t.kind !== tensor.kind || t.name !== tensor.name), unpack(tensor)];
   }

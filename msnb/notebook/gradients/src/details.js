@@ -17,7 +17,7 @@ export function details(app) {
     low = data.at(row, "min", app.step),
     high = data.at(row, "max", app.step),
     top = app.side.scrollTop;
-  // an operator that was chosen in the graph has a name of its own
+  // An operator selected in the graph has a name of its own.
   const maker =
     app.made?.row === app.row
       ? `<div class="soft maker"><b>${escape(app.made.by)}</b> makes the gradient of</div>`

@@ -52,7 +52,7 @@ export async function drawGraphTab(app) {
   }
 }
 
-// an operator, with the Cell that its box is called by
+// The operator, with the name of the Cell on its box.
 function nameOf(stage, id) {
   const [op, title] = [stage.op(id), stage.title(id)];
   return op === title ? op : `${op} of ${title}`;

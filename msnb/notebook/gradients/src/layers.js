@@ -25,7 +25,7 @@ export function layers(app) {
     const weights = rows.filter(([row]) => row.shape.length > 1);
     if (weights.length > 1) rows = weights;
   }
-  // what all names end with, ".weight", tells nothing apart
+  // A common ending such as ".weight" distinguishes nothing.
   const end = (name) => name.slice(name.lastIndexOf(".")),
     tail =
       rows.length > 1 && rows.every(([row]) => row.name.includes(".") && end(row.name) === end(rows[0][0].name))

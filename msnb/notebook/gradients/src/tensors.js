@@ -105,7 +105,7 @@ function choosing(app, all) {
   });
 }
 
-// What is at hand in the kernel but not here yet.
+// Offer a tensor that the kernel has and the page lacks.
 function wait(app, all, tensor) {
   const kept = document.activeElement?.dataset?.t,
     now = app.data.steps.at(-1),

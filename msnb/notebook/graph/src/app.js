@@ -78,7 +78,7 @@ export class App {
     this.active = this.data = null;
     this.root.remove();
   }
-  // narrow: the panel stands below; compact: it lies over the graph, and only while something is selected
+  // narrow: the panel is below the graph; compact: it covers the graph while an item is selected
   sized() {
     const wide = this.root.clientWidth,
       wasNarrow = this.root.classList.contains("narrow");
@@ -91,7 +91,7 @@ export class App {
   get compact() {
     return this.root.classList.contains("compact");
   }
-  // as the reader has chosen with the button; else as the room is
+  // Show or hide the panel: as chosen with the button, else depending on the available space.
   layPanel() {
     const shown = this.panelChosen ?? (!this.compact || (this.active?.selected ?? -1) >= 0);
     if (this.panel.hidden !== shown) return;
@@ -109,7 +109,7 @@ export class App {
     return this.active?.stage;
   }
 
-  // ---- what is shown
+  // ---- stages and panes
   async load(bytes = this.host.bytes()) {
     const turn = (this.turn = (this.turn || 0) + 1);
     try {
@@ -125,7 +125,7 @@ export class App {
       this.choice.offer(kept);
       this.source.offer();
       this.show();
-      // what is saved leaves repeats out; a kernel that is there has them all
+      // A saved view omits repeats; a live kernel has the complete graph.
       if (data.folded) this.host.ask?.("whole");
     } catch (fault) {
       this.panel.hidden = true;
@@ -146,11 +146,11 @@ export class App {
     this.source.close();
     this.panes = [];
     this.active = null;
-    // who hears of it looks for a pane, and finds none that still shows the graph before
+    // The listeners look for a pane and must not find one of the previous graph, so there is none now.
     if (old) this.host.set("selected", findCounterpart(this.data, old, selected, first));
     this.colouring.forget();
     this.diff = second ? between(this.data, first, second) : null;
-    // a column of both graphs, such as differences of values, is what the reader asked for
+    // A column that both graphs have, such as differences of values, was requested and is shown.
     const measured = stages.every((stage) => this.data.colour in (stage.columns || {}));
     const chosen = second && !this.wasDouble && this.diff && !measured ? "difference" : "";
     this.wasDouble = !!second;
@@ -184,11 +184,11 @@ export class App {
     this.stepper.at = "";
     this.stepper.renew();
   }
-  // what the reader has opened and where they look; before the first drawing, what the view was made with
+  // Return the state of the view: open scopes, cameras, menus. Before the first drawing, the state it was created with.
   keep() {
     if (!this.started) return this.host.kept;
     return {
-      // a pane without a size has not opened its scopes yet: its successor begins anew
+      // A pane without a size has not opened its scopes yet, so its successor starts from the beginning.
       panes: this.panes.filter((p) => p.w).map((p) => [p.stage.name, p.k, p.x, p.y, openPaths(p), !p.whole()]),
       stage: this.choice.stageBox.value,
       other: this.choice.otherBox.value,
@@ -196,7 +196,7 @@ export class App {
       code: this.source.shown,
     };
   }
-  // a graph that is replaced (live edit, another stage) keeps what was open and where one was looking
+  // A graph that replaces another (live edit, another stage) gets its open scopes and its camera.
   restore(pane, [, k, x, y, open, far], stay) {
     const { stage, layout } = pane;
     const isNew = (s) => !open.has(pathOf(stage, s));
@@ -205,7 +205,7 @@ export class App {
     pane.relayout();
     if (stay && far) Object.assign(pane, { k, x, y, kept: true });
   }
-  // Two networks side by side open no scope that the other one has and does not open.
+  // Of two networks side by side, neither opens a scope that the other one has closed.
   alignScopes(pane) {
     const other = this.panes.find((p) => p !== pane && p.w);
     if (!other || !this.diff || this.data.offered?.length || pane.isNew || other.isNew) return;
@@ -216,7 +216,7 @@ export class App {
       for (const s of here.stage.scopes) if (there.get(pathOf(here.stage, s)) === false) here.layout.set(s, false);
     other.arrange();
   }
-  // what a pane asks of the widget, and tells it
+  // The interface of the widget that a pane uses.
   face(heading) {
     return {
       heading,
@@ -252,9 +252,9 @@ export class App {
       },
       onFind: () => this.finder.input.focus(),
       onHelp: () => showKeys(this.body, () => this.pane.svg.focus()),
-      // the colours of a change are about all nodes, also where a search has selected the changed one
+      // The colours of a change concern all nodes, even if a search has selected the changed one.
       soft: () => this.finder.soft || !!this.changing.edit,
-      // stages of one program are no two networks
+      // Stages of one program are not compared as two networks.
       differs: (stage) => (this.data.offered?.length ? -1 : firstDifferent(stage, this.diff?.get(stage))),
     };
   }
@@ -267,7 +267,7 @@ export class App {
   refresh() {
     for (const p of this.panes) p.refresh();
   }
-  // the same thing in the pane beside, and in the source
+  // Highlight the same item in the other pane and in the source.
   mark(id) {
     const { stage } = this,
       ids = id < 0 ? [] : stage.isScope(id) ? [...stage.below(stage.scope(id))].slice(0, 500) : [id];
@@ -303,10 +303,10 @@ export class App {
     return side ? differencePanel(this.stage, id, side, this.panes.find((p) => p.stage !== this.stage).stage) : "";
   }
 
-  // ---- what the reader does
+  // ---- input
   wire() {
     const { on } = this;
-    // a ring around the graph helps who uses the keyboard and disturbs who does not
+    // The focus ring is shown only to readers who use the keyboard.
     on(document, "keydown", (e) => {
       if (e.key === "Tab") this.root.classList.add("keys");
     });
@@ -315,7 +315,7 @@ export class App {
       const asked = e.target.closest("[data-do]")?.dataset;
       if (asked) this.act(asked.do, +asked.level);
     });
-    // each group of buttons is one Tab stop, and so are the links of the panel
+    // Each group of buttons is one Tab stop, and so are the links of the panel.
     const drawn = (buttons) => buttons.find((one) => !["in", "out"].includes(one.dataset.do));
     this.groups = [...this.root.querySelectorAll(".bar .group")].map((one) => roving(one, "button", { from: drawn }));
     this.links = roving(this.panel, "button");
@@ -332,7 +332,7 @@ export class App {
         if (e.target.matches?.("input, select")) e.stopPropagation();
       }); // the notebook has shortcuts of its own
   }
-  // a link of the panel
+  // Follow a link of the panel.
   follow(link) {
     const { mate, go, reveal, find, link: named, weight } = link?.dataset || {};
     if (weight !== undefined) this.weights.ask(link);
@@ -362,7 +362,7 @@ export class App {
       else this.root.requestFullscreen?.().catch(() => pane.tell("full screen is not allowed here"));
     }
   }
-  // to the eye, and to the ear
+  // Show the text, and have a screen reader read it.
   announce(text) {
     this.pane.tell(text);
     this.said.textContent = text;

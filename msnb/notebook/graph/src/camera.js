@@ -4,7 +4,7 @@ import { READABLE } from "./layout.js";
 const RIM = 10, // pixels
   LEGIBLE = 0.3; // the scale from which on the name of a box is guessed at
 
-// Where a graph of some size begins in a room, as near to `wish` as there is no white that the graph could fill.
+// Position of a graph of this size in a space: as close to `wish` as possible without avoidable white space.
 const filled = (wish, size, room) =>
   size < room ? (room - size) / 2 : Math.min(RIM, Math.max(room - RIM - size, wish));
 
@@ -14,7 +14,7 @@ export class Camera {
   y = 0;
   settled = ""; // "home" or "fit" while the camera is where that has put it, in a pane of any size
 
-  // all of it where that can be read; else the width fits, or some of it, and a long graph starts at its top
+  // Show the complete graph if it is readable; else fit the width, and start a long graph at its top.
   home() {
     if (!this.w) return;
     const w = this.w - this.app.covered(),
@@ -68,7 +68,7 @@ export class Camera {
     this.y = filled(this.h / 2 - (b.y + Math.min(b.h, this.h / k) / 2) * k, scene.h * k, this.h);
     this.moved();
   }
-  // the pane has another width: as at first, with what is selected in sight
+  // The width of the pane has changed: start position, with the selection visible.
   refit() {
     this.settled ||= "home";
     this.resized();
@@ -76,7 +76,7 @@ export class Camera {
     const b = this.place(this.selected);
     if (b && !this.inSight(b)) this.centre(this.selected, 0);
   }
-  // move the camera no further than it takes
+  // Move the camera as little as necessary to show a box.
   bring(id) {
     const b = this.place(id);
     if (!b || !this.w) return;
@@ -93,11 +93,11 @@ export class Camera {
       dy = by(b.y * this.k + this.y, Math.min(b.h, 60) * this.k, this.h);
     if (dx || dy) this.pan(dx, dy);
   }
-  // out from below the panel, where that lies over the graph
+  // Move the selection out of the area that the panel covers.
   uncover() {
     if (this.selected >= 0 && this.app.covered()) this.bring(this.selected);
   }
-  // whether all of it is seen
+  // Return true if the complete graph is visible.
   whole() {
     const { k, x, y, scene } = this;
     return x >= 0 && y >= 0 && x + scene.w * k <= this.w + 1 && y + scene.h * k <= this.h + 1;

@@ -64,7 +64,7 @@ function kind(op) {
   return found;
 }
 
-// [kind, [[operator, how many]]] of a graph, for the filter
+// Return [kind, [[operator, count]]] of a graph, for the filter.
 export function census(stage) {
   const found = new Map(KINDS.map((k) => [k[0], new Map()]));
   for (let i = 0; i < stage.n; i++) {
@@ -102,7 +102,7 @@ const RAMP_DARK = [
   [214, 130, 82],
   [244, 214, 140],
 ];
-// below and above nothing
+// Colours for negative and positive values.
 const BOTH_LIGHT = [
   [33, 88, 158],
   [146, 184, 220],
@@ -126,7 +126,7 @@ function mix(stops, t) {
   return stops[i].map((v, c) => Math.round(v + (stops[i + 1][c] - v) * (at - i)));
 }
 
-// numbers as people write them; the twin of msnb/ir/overlay.py
+// Format numbers for people; the twin of msnb/ir/overlay.py.
 const UNITS = ["", "k", "M", "G", "T", "P"],
   SECONDS = { s: 1, ms: 1e-3, us: 1e-6, µs: 1e-6, ns: 1e-9 };
 const digits = (v) =>
@@ -149,7 +149,7 @@ export function human(value, unit = "") {
   }
   return `${digits(v)}${step || unit ? " " : ""}${UNITS[step]}${unit}`;
 }
-// a value with its share of the whole, where it is a sum
+// Format a value, with its share of the total if the scale is a sum.
 export function written(scheme, id) {
   const value = scheme.of(id),
     all = scheme.total;
@@ -161,7 +161,7 @@ export function written(scheme, id) {
   );
 }
 
-// how a node stands to the graph beside it: [label, hue, sign]
+// States of a node relative to the other graph: [label, hue, sign].
 export const DIFFERENCES = {
   same: ["the same in both", "grey", ""],
   changed: ["changed attributes or types", "yellow", "~ "],
@@ -170,7 +170,7 @@ export const DIFFERENCES = {
   added: ["added", "teal", "+ "],
 };
 
-// A scheme gives (item) => {fill, line, ink} and a legend for the panel.
+// A scheme has (item) => {fill, line, ink} and a legend for the panel.
 export function schemes(stage) {
   const list = [
     { key: "kind", label: "operator type" },
@@ -189,7 +189,7 @@ export function schemes(stage) {
     },
   ];
   if (!stage.ids && stage.n) {
-    // where repeats are left out, what they keep alive is not known
+    // Without the repeats it is unknown which values they keep alive.
     const peaks = new Array(stage.scopes.length).fill(0);
     list.push({
       key: "memory",
@@ -233,7 +233,7 @@ export function schemes(stage) {
   return list;
 }
 
-// what each device sends for a node, where the program is spread over several; null for what sends nothing
+// Bytes that each device sends for a node of a program on several devices; null if it sends none.
 function sentBy(stage) {
   const known = stage.sigs.map((sig) => sig.attrs.find(([key]) => key === "bytes_sent")?.[1] ?? null);
   return Array.from({ length: stage.n }, (_, i) => (known[stage.sig[i]] === null ? null : Number(known[stage.sig[i]])));
@@ -245,12 +245,12 @@ const COMBINATIONS = {
   largest: (a, b) => (Number.isNaN(a) || Math.abs(a) > Math.abs(b) ? a : b),
 };
 
-// an overlay of one value per node; a scope shows the sum, or the largest where sums mean nothing
+// An overlay of one value per node. A scope shows the sum, or the largest value where a sum has no meaning.
 function overlay(stage, column) {
   const number = (v) => (typeof v === "string" ? (v === "nan" ? NaN : v === "inf" ? Infinity : -Infinity) : v);
   const values = column.values.map(number),
     combine = COMBINATIONS[column.fold || "sum"];
-  // scopes hold more than is here
+  // The values of a scope include nodes that are not in this payload.
   if (stage.ids && values.length === stage.total) return (id) => (stage.isScope(id) ? null : values[stage.ids[id]]);
   if (column.scopes) {
     const sums = column.scopes.map(number);
@@ -266,7 +266,7 @@ function overlay(stage, column) {
   return (id) => (stage.isScope(id) ? sums[stage.scope(id).i] : values[id]);
 }
 
-// diff: {state(id), second}; other: the same of the graph beside it
+// diff: {state(id), second}; other: the difference of the other graph
 export function differencePainter(stage, diff, other, dark) {
   const kindOf = (i) => {
     const s = diff.state(i);
@@ -300,7 +300,7 @@ export function differencePainter(stage, diff, other, dark) {
   };
 }
 
-// drawn: the boxes that are closed; a scale ends at the largest of them, so it is never all dark or all light
+// drawn: the closed boxes; the scale ends at the largest of them, so that it is never all dark or all light
 export function painter(stage, scheme, dark, drawn) {
   if (scheme.of) return scale(scheme, dark, drawn);
   const box = (name) => {
@@ -382,7 +382,7 @@ function scale(scheme, dark, drawn) {
       const v = scheme.of(id);
       return v === null || v === undefined ? "" : human(v, scheme.unit);
     },
-    // [colour, width] of a line to or from a node that the scale is about; a scope in between says nothing of its own
+    // [colour, width] of a line to or from a node with a value; scopes in between have no value of their own
     line: ({ a, b }) => {
       const values = scheme.lines ? [a, b].filter((id) => !scheme.isScope(id)).map(scheme.of) : [];
       const most = Math.max(...values.map((v) => v ?? -1), -1);

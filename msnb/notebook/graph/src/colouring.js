@@ -39,7 +39,7 @@ export class Colouring {
   }
 
   // ---- columns
-  // values laid over the graph come apart from it: {"stage/key": packed column}
+  // Overlays of the stages arrive separately: {"stage/key": packed column}
   async read(draw = true) {
     const packed = this.host.get("columns"),
       turn = (this.turn = (this.turn || 0) + 1);
@@ -91,7 +91,7 @@ export class Colouring {
     this.key();
     if (this.app.active) this.app.details(true);
   }
-  // the scale stays in sight while something is selected
+  // The scale stays visible while an item is selected.
   key() {
     for (const p of this.app.panes) {
       const made = this.painterOf(p.stage),
@@ -143,7 +143,7 @@ export class Colouring {
     return made;
   }
 
-  // ---- theme: the notebook's, the page's, or what the reader's system asks for
+  // ---- theme: of the notebook, the page, or the reader's system
   readTheme() {
     const { root } = this.app;
     this.dark = isDark(root);
@@ -160,7 +160,7 @@ export class Colouring {
       focus: read("--focus"),
     };
   }
-  // made before it was on the page, a view could not read its colours
+  // A view that was created outside the page could not read its colours.
   theme() {
     if (!this.colours.ink && this.app.root.isConnected) this.readTheme();
     return this.colours;

@@ -1,11 +1,11 @@
 // Arrange rows or columns that are too long to be visible in several columns, like a newspaper.
 import { GAP_Y } from "./layered.js";
 
-// A long row of repeats is set like a newspaper, in columns: 100 blocks below each other could be seen only as a line.
+// A long row of repeats is arranged in columns: 100 blocks below each other would be visible only as a line.
 export function columns(sizes, pairs, deep) {
   const count = sizes.length,
     [sumW, sumH] = sizes.reduce(([w, h], s) => [w + s[0], h + s[1] + GAP_Y], [0, 0]);
-  // as a whole not far from a square
+  // All columns together are roughly a square.
   deep ||= Math.max(1, Math.min(count, Math.round(Math.sqrt((count * sumW * 0.8) / sumH))));
   const wide = Math.ceil(count / deep),
     rank = sizes.map((_, i) => i % deep);
@@ -53,7 +53,7 @@ export function columns(sizes, pairs, deep) {
   return { x, y: sizes.map((_, i) => centre(i)), rank, rows, routes, w: at - 2 * GAP_Y, h: y - GAP_Y, deep };
 }
 
-// A scope that is very much taller than wide is set in columns, in both lanes at the same rows.
+// A scope that is much taller than wide is arranged in columns, in both lanes at the same rows.
 export function wrap(lanes) {
   const h = lanes[0].h,
     w = Math.max(...lanes.map((r) => r.w));

@@ -2,7 +2,7 @@
 // graph for a copy without repeats, or a newer version of the cell.
 import { between } from "./difference.js";
 
-/** The id of it in `stage`, -1 where it is not there. `data` is what the kernel sent with `stage`. */
+/** The id of the counterpart in `stage`, -1 if there is none. `data` is the payload with `stage`. */
 export function findCounterpart(data, old, id, stage) {
   if (id < 0 || old === stage) return id;
   if (id >= old.n) return matchByName(namedBoxes(old), namedBoxes(stage), id);
@@ -11,13 +11,13 @@ export function findCounterpart(data, old, id, stage) {
   const was = data.stages.find((s) => s.name === old.name),
     diff = was && between(data, was, stage),
     mates = diff?.get(was).links.get(old.number(id)) || [];
-  // an operator is several primitives: the one that costs most is what it is for
+  // An operator consists of several primitives: take the most expensive one.
   return mates.reduce((a, b) => (a < 0 || stage.sigOf(b).flops > stage.sigOf(a).flops ? b : a), -1);
 }
 
 const matchByName = (from, to, id) => to.find(([, name]) => name === from.find(([i]) => i === id)[1])?.[0] ?? -1;
 
-// [id, what it is called apart from the numbers] of scopes and arguments, and of nodes
+// [id, name without its numbers] of scopes and arguments, and of nodes
 function namedBoxes(stage) {
   return [
     ...stage.scopes.map((s) => [s.id, `${stage.laneOf(s.id)} ${s.kind} ${stage.path(s.id)}/${s.name}`]),

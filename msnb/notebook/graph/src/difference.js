@@ -2,7 +2,7 @@
 import { escape } from "../../src/escape.js";
 import { LANE } from "./constants.js";
 
-// Map(stage -> its side of the difference), null where Python has not compared the two
+// Map(stage -> its side of the difference); null if Python has not compared the two.
 export function between(data, first, second) {
   const a = data.stages.indexOf(first),
     b = data.stages.indexOf(second),
@@ -16,7 +16,7 @@ export function between(data, first, second) {
   ]);
 }
 
-// The outermost box of nothing but what differs, around the first node that does; -1 where all is the same.
+// The outermost box that contains only differing nodes, around the first such node; -1 if all nodes are equal.
 export function firstDifferent(stage, side) {
   const differs = (id) => side.state(id) !== "same" && side.state(id) !== "fused";
   let first = 0;
@@ -25,7 +25,7 @@ export function firstDifferent(stage, side) {
   return stage.chain(first).find((s) => s.kind !== LANE && [...stage.below(s)].every(differs))?.id ?? first;
 }
 
-// what the panel says about a node of `stage`, whose side of the difference is given
+// The panel's text about a node of `stage`; `side` is the stage's side of the difference.
 export function differencePanel(stage, id, side, other) {
   const ids = side.links.get(id) || [],
     state = side.state(id);
@@ -46,7 +46,7 @@ export function differencePanel(stage, id, side, other) {
   );
 }
 
-// [what, here, there] of two signatures
+// [name, value here, value there] of the differences of two signatures
 function changed(own, mate) {
   const was = new Map(mate.attrs),
     found = [];

@@ -19,13 +19,13 @@ export function curve(points) {
   return d;
 }
 
-// how much larger letters are written, so that they are read from as far as READABLE
+// The factor by which text is enlarged so that it is READABLE at this zoom.
 export const larger = (zoom) => (zoom >= 0.85 ? 1 : zoom >= 0.7 ? 1.15 : LARGER);
 const sized = (size, by) => (by > 1 ? ` style="font-size:${r1(size * by)}px"` : "");
 const place = ({ id, x, y }) => `data-id="${id}" transform="translate(${r1(x)},${r1(y)})" role="treeitem"`;
 const nodes = (stage, id) => `${stage.scope(id).size} node${stage.scope(id).size === 1 ? "" : "s"}`;
 
-// An open scope is drawn in two parts: its frame below the edges, its heading above them.
+// An open scope is drawn in two steps: its frame below the edges, its heading above them.
 export function frameHtml(stage, box) {
   const { id, w, h } = box,
     rect = (at) => `<rect${at} width="${r1(w)}" height="${r1(h)}" rx="8"/>`;
@@ -76,7 +76,7 @@ export function boxHtml(stage, paint, box, zoom) {
     `${scope ? note : escape(given)}, ${stage.laneOf(id)}">${stacked ? rect(4, 4) : ""}${rect(0, 0)}${texts}${dot}</g>`
   );
 }
-// the operator first, then the Cell that it is; of a scope how much is in it
+// Text for a screen reader: the operator before its Cell, or a scope with its number of nodes.
 function spoken(stage, id, label) {
   if (stage.isScope(id)) return `${label}, ${nodes(stage, id)}, `;
   const op = stage.lone(id) ? escape(stage.op(id)) : label;
@@ -102,7 +102,7 @@ function foldButtons(layout, s, w) {
   );
 }
 
-// e ends with a tip, or with a dot on the rim of a scope in which it goes on
+// Edge e ends with an arrow, or with a dot on the rim of a scope in which it continues.
 export function edgeHtml(e, number, mark, own = null) {
   const [colour, width] = own ?? ["", 1.1 + Math.min(2, Math.log2(e.n) * 0.35)],
     thick = e.n > 1 || own ? `stroke-width:${r1(width)}` : "",
@@ -118,7 +118,7 @@ export const markers = (mark) =>
   `viewBox="0 0 8 8" refX="4" refY="4" markerWidth="6" markerHeight="6" markerUnits="userSpaceOnUse">` +
   `<circle class="tip" cx="4" cy="4" r="3.4"/></marker>`;
 
-// all of it, from the bottom to the top; edges: [[number, edge]]
+// Draw all layers from the bottom to the top; edges: [[number, edge]].
 export function pictureHtml(stage, layout, paint, scene, boxes, edges, zoom, mark) {
   let html = scene.lanes
     .map((l) => `<text class="lane" x="${l.x}" y="26" text-anchor="middle">${escape(l.name)}</text>`)
@@ -129,7 +129,7 @@ export function pictureHtml(stage, layout, paint, scene, boxes, edges, zoom, mar
   return html;
 }
 
-// rectangles and lines only: the minimap, and scenes with more boxes than a browser likes to have as elements
+// Draw rectangles and lines only: for the minimap, and for scenes with too many boxes for SVG elements.
 export function paintCanvas(ctx, scene, paint, view, theme) {
   const { k, x, y, w, h } = view,
     x0 = -x / k,
@@ -175,7 +175,7 @@ export function paintCanvas(ctx, scene, paint, view, theme) {
     }
   }
   if (view.titles && k > 0.12) {
-    // a canvas has no elements to label, so only what can be read is written
+    // A canvas has no elements to label, so only readable text is drawn.
     ctx.font = "600 11px system-ui, sans-serif";
     ctx.fillStyle = theme.ink;
     for (const b of scene.boxes)
@@ -196,7 +196,7 @@ export function paintCanvas(ctx, scene, paint, view, theme) {
   ctx.restore();
 }
 
-// innermost box at a point; the heading of an open scope counts as the scope
+// Return the innermost box at a point; the heading of an open scope counts as the scope.
 export function hit(scene, px, py) {
   let best = null;
   for (const b of scene.boxes) if (px >= b.x && px <= b.x + b.w && py >= b.y && py <= b.y + b.h) best = b;

@@ -19,7 +19,7 @@ export class GraphExport {
         app.announce("saved as PNG");
         return;
       }
-      // the kernel prints loops and branches as functions of their own; without one they are listed flat
+      // The kernel prints loops and branches as separate functions; without a kernel they are listed flat.
       const text =
         form === "svg"
           ? asSvg(pane, colouring.colours)

@@ -48,7 +48,7 @@ export class Finder {
     });
   }
 
-  // the stages on screen are others now
+  // The visible stages have changed.
   renew() {
     this.searches = new Map();
     this.offerTypes();
@@ -107,7 +107,7 @@ export class Finder {
     if (!made) this.searches.set(stage, (made = new Search(stage)));
     return made;
   }
-  // what else names nodes lights them too: a line of the source, the notebook's cursor
+  // Highlight nodes that another tool names: a line of the source, the notebook's cursor.
   light(ids) {
     const { app } = this,
       { pane } = app;
@@ -127,14 +127,14 @@ export class Finder {
     this.lookUp();
     this.input.focus();
   }
-  // whether there was anything to forget
+  // Clear the search. Return false if there was none.
   clear() {
     if (!this.matches && !this.input.value) return false;
     this.input.value = this.types.value = "";
     this.lookUp();
     return true;
   }
-  // the boxes of a pane that stand for what was found; null when nothing was looked for
+  // The boxes of a pane that show the matches; null without a search.
   standIns(pane) {
     const { matches, app } = this;
     if (!matches) return null;

@@ -58,8 +58,8 @@ export function mount(el, payload, options = {}) {
   };
 }
 
-// bytes of a payload -> the view that shows it, or what was open in the last one: an output may be replaced by a newer
-// one (the bytes stand for the model, of which anywidget hands each view another proxy)
+// bytes of a payload -> the view that shows it, or the state of the last one: a newer output may replace an output.
+// (The bytes identify the model, because anywidget passes each view another proxy of it.)
 const shown = new WeakMap();
 
 function render({ model, el }) {
@@ -96,7 +96,7 @@ function render({ model, el }) {
     else if (message?.kind === "weight") app.weights.show(message.name, message.html);
     else if (message?.kind === "printed") app.taking.answer?.(message.text);
   });
-  // the manager tells so when the kernel restarts; a view that is made later has the class from it
+  // The manager reports a restarted kernel; a view that is created later gets this class from the manager.
   on("comm_live_update", () => {
     el.classList.add("jupyter-widgets-disconnected");
     app.stepper?.renew();

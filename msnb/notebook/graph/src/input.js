@@ -89,7 +89,7 @@ export function listenToInput(pane) {
   on(
     "wheel",
     (e) => {
-      // the page keeps its wheel until the graph was clicked, or a modifier says that it is meant
+      // The page keeps the wheel until the graph is clicked or a modifier key is pressed.
       if (!(e.ctrlKey || e.metaKey) && !pane.el.contains(pane.el.getRootNode().activeElement)) {
         pane.tell("click the graph, or hold Ctrl, to zoom with the wheel");
         return;
@@ -134,8 +134,8 @@ function handleKey(pane, e) {
   e.stopPropagation();
 }
 
-// to the nearest box in that direction, whatever scope it is in; sideways first to one on the same row, in another lane
-// to what it belongs to there
+// Select the nearest box in that direction, in any scope. Sideways, prefer a box on the same row, or the counterpart in
+// another lane.
 function selectNeighbour(pane, dx, dy) {
   const { stage } = pane,
     from = pane.place(pane.selected) || pane.place(pane.layout.standIn(pane.selected));

@@ -1,7 +1,7 @@
 // Labels of boxes: a title, and a grey note with operator and output shape.
 import { CROWD, FOLD, UNIT } from "./constants.js";
 
-// what the author calls a Cell that is one operator; nothing where it has a number only
+// The attribute of a Cell that is one operator; "" if it is only a number.
 const attributeOf = (scope) => (/^\d*$/.test(scope.title) ? "" : scope.title);
 
 export function titleOf(stage, id) {
@@ -11,7 +11,7 @@ export function titleOf(stage, id) {
   return s.kind === UNIT ? `repeat ${+s.name + 1}` : s.title || stage.graph;
 }
 
-// how many it stands for, the operator where the title does not say so, and what it gives
+// The number of repeats, the operator if the title lacks it, and the result.
 export function noteOf(stage, id, given) {
   const s = stage.isScope(id) ? stage.scope(id) : null,
     many = s && (s.kind === FOLD || s.kind === CROWD) ? `× ${s.count || s.children.length}` : "",
@@ -19,7 +19,7 @@ export function noteOf(stage, id, given) {
   return [many, op, given].filter(Boolean).join(s ? " · " : " ");
 }
 
-// the shape of the result that a box is there for, with its dtype where a scope hides what is computed
+// The shape of the main result, with its dtype for a scope.
 export function outputLabel(stage, id) {
   const s = stage.isScope(id) ? stage.scope(id) : null,
     node = s ? lastOutput(stage, s) : id;
@@ -32,8 +32,8 @@ export function outputLabel(stage, id) {
   return cut < 0 || !shape ? dtype : s ? `${dtype} ${shape}` : shape;
 }
 
-// The last node of a scope that something outside of it reads in the same lane, or that the program returns; else its
-// last (`Hierarchy.given` finds the same).
+// The last node of a scope that a node outside reads in the same lane, or that the program returns; else its last node
+// (as `Hierarchy.given`).
 function lastOutput(stage, scope) {
   if (scope.leaving === undefined) {
     const returned = (id) => stage.chain(id).includes(scope);

@@ -9,7 +9,7 @@ export function pairLanes(stage) {
   stage.update = lane("update");
   stage.twin = new Int32Array(stage.n + stage.scopes.length).fill(-1);
   stage.level = stage.twin.slice(); // a Cell of one operator, and the scope of its gradients where these are several
-  // XLA runs its kernels in an order of its own, so there are no rows to match
+  // XLA orders its kernels itself, so there are no rows to match.
   if (stage.forward && stage.backward && !stage.compiled) pairScopes(stage, stage.forward, stage.backward);
 }
 

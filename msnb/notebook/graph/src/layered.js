@@ -1,12 +1,12 @@
-// Sugiyama's scheme in small: ranks by longest path, order by barycentres, columns by isotonic regression.
-// The Python side (msnb/ir/layout/layered.py) draws the static pictures with the same method.
+// Layered graph drawing (Sugiyama): ranks by longest path, order by barycentres, columns by isotonic regression.
+// msnb/ir/layout/layered.py draws the static pictures with the same method.
 
 export const GAP_X = 18,
   GAP_Y = 18;
 
-// sizes: [[w, h]], in the order of execution; edges: [[a, b]] as box numbers; ports: how many boxes, from the first on,
-// stand in a row of their own above all others, and how many, up to the last, in one below.
-// Returns centres x, y, the rank of each box, rows {y, h} and a route of points per edge.
+// sizes: [[w, h]] in the order of execution; edges: [[a, b]] as box numbers; ports: [number of first boxes that are in
+// a row above all others, number of last boxes that are in a row below]. Returns centres x and y, the rank of each box,
+// rows {y, h} and a route of points per edge.
 export function layered(sizes, edges, ports = [0, 0]) {
   const count = sizes.length;
   if (!count) return { x: [], y: [], rank: [], rows: [], routes: [], w: 0, h: 0 };
@@ -41,7 +41,7 @@ export function layered(sizes, edges, ports = [0, 0]) {
     }
     paths.set(a * count + b, path);
   }
-  // most scopes are a chain, whose boxes stand below each other anyhow
+  // Most scopes are a chain: their boxes are in one column.
   const chain = pairs.length === count - 1 && pairs.every(([a, b], i) => a === i && b === i + 1);
   if (!chain) order(layers, above, below, width.length, count);
   const x = chain ? new Array(count).fill(0) : columns(layers, above, below, width, count);
@@ -67,7 +67,7 @@ export function layered(sizes, edges, ports = [0, 0]) {
   const routes = edges.map(([a, b]) => {
     const path = paths.get(Math.min(a, b) * count + Math.max(a, b));
     if (!path) return null;
-    // straight down through every row it passes, however tall, and across only between rows
+    // Vertical through each row that the edge passes, horizontal only between rows.
     const points = [],
       put = (px, py) => {
         const last = points[points.length - 1];
@@ -123,9 +123,9 @@ function ranks(count, pairs, [above, below]) {
   return rank.fill(last, end);
 }
 
-// Barycentres from above and below in turn, equal ones kept in order or turned round, and neighbours swapped where that
-// helps; from three beginnings: the order of execution, that of a walk along the edges, and with long edges on the
-// left. The best order that was seen.
+// Order the boxes of each layer so that few edges cross. Barycentre sweeps from above and below, with ties in the
+// present or the reversed order, and swaps of neighbours. Start from the order of execution, from a depth-first walk,
+// and with long edges on the left; use the best result.
 function order(layers, above, below, total, count) {
   const place = new Float64Array(total),
     weight = new Float64Array(total),
@@ -178,7 +178,7 @@ function order(layers, above, below, total, count) {
   });
 }
 
-// each layer in the order in which a walk in depth comes to its boxes
+// Sort each layer by the order of a depth-first walk.
 function walk(layers, above, below, total) {
   const seen = new Float64Array(total).fill(-1),
     stack = [];
@@ -266,7 +266,7 @@ function columns(layers, above, below, width, count) {
   return x;
 }
 
-// Closest places to `wanted` in the least-squares sense that keep the order and the gaps (pool adjacent violators).
+// Positions closest to `wanted` (least squares) that preserve the order and the gaps (pool adjacent violators).
 function apart(wanted, weights, layer, width) {
   const offsets = [],
     blocks = [];

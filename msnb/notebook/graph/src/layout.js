@@ -1,5 +1,6 @@
-// Sizes and places of boxes, scope by scope and from the inside out. A scope's layout is kept until something inside it
-// is opened or closed. Forward and backward are laid out together, so that what belongs together stands on one row.
+// Sizes and positions of boxes, computed scope by scope from the innermost one outwards. The layout of a scope is
+// cached until a scope inside it is opened or closed. Forward and backward lanes are laid out together, so that
+// corresponding boxes are on one row.
 import { layered, GAP_Y } from "./layered.js";
 import { columns, wrap } from "./columns.js";
 import { portsOf, named, HIDDEN } from "./ports.js";
@@ -43,7 +44,7 @@ export class Layout {
     for (const s of stage.scopes) if (s.kind === ROOT || s.kind === LANE) this.open[s.i] = 1;
   }
 
-  // ---- levels: the scopes that stand beside each other, and those in them; a fold and its repeat are one
+  // ---- levels: sibling scopes, and the scopes inside them; a fold and the repeat that it shows count as one
   inner(scope) {
     const child = this.shown(scope)[0];
     if (scope.kind === FOLD && this.stage.isScope(child)) return this.inner(this.stage.scope(child));
@@ -70,9 +71,9 @@ export class Layout {
       for (const s of wave) this.set(s, true);
     }
   }
-  // Open as far as everything fits into `wide` by `high` and can be read. Level by level, all that stand beside each
-  // other; else those that are repeated; else the one that holds more than the others together. What would leave a
-  // lane a single box is opened in any case. Only scopes that `isEligible` accepts are opened.
+  // Open as many scopes as fit into `wide` by `high` at a readable size. At each level open all siblings, else the
+  // repeated ones, else the one that is larger than the others together. A scope that would be the only box of its lane
+  // is always opened. Only scopes that `isEligible` accepts are opened.
   openInto(wide, high, isEligible = () => true) {
     for (const wave of this.waves((s) => this.open[s.i])) {
       const closed = wave.filter((s) => !this.open[s.i] && isEligible(s)),
@@ -103,7 +104,7 @@ export class Layout {
   lanes() {
     return this.stage.scopes.filter((s) => s.kind === LANE && s.children.length);
   }
-  // the paper that all of it takes, and what is left free above the lanes
+  // the size of the graph, and the free space above each lane
   extent() {
     const lanes = this.lanes().map((s) => this.kept[s.i]),
       top = lanes.length > 1 ? 46 : MARGIN,
@@ -124,7 +125,7 @@ export class Layout {
     return id >= 0 ? this.stage.scope(id) : null;
   }
 
-  // both lanes open and close together, or their rows would not match
+  // Both lanes open and close together, otherwise their rows would not match.
   set(scope, open) {
     for (const s of [scope, this.mate(scope)])
       if (s && this.open[s.i] !== +open) {
@@ -159,7 +160,7 @@ export class Layout {
         this.openLike(before, this.shown(s)[0]);
       }
   }
-  // the repeat that comes into sight is opened as far as the one before it was
+  // A newly shown repeat is opened as far as the previous one.
   openLike(from, to) {
     const { stage } = this;
     if (!stage.isScope(from) || !stage.isScope(to) || from === to) return;
@@ -189,7 +190,7 @@ export class Layout {
       this.kept[s.i] = null;
     }
   }
-  // make an item visible: open all around it, and let folds show the right repeat
+  // Make an item visible: open its ancestors, and let folds show the repeat that contains it.
   reveal(id) {
     const chain = this.stage.chain(id);
     chain.forEach((s, at) => {
@@ -201,7 +202,7 @@ export class Layout {
       this.set(s, true);
     });
   }
-  // the box that stands for an item: itself, or the closed scope around it; -1 when another repeat is shown
+  // Return the visible box of an item: itself, or its closed ancestor; -1 if another repeat is shown.
   standIn(id) {
     const chain = this.stage.chain(id);
     for (let at = 0; at < chain.length; at++) {
@@ -229,7 +230,7 @@ export class Layout {
     return [Math.ceil(w), LEAF];
   }
 
-  // lay out whatever is not up to date; a generator, so that a large graph can be done in slices
+  // Compute outdated layouts. A generator, so that a large graph can be laid out in slices.
   *run() {
     const { forward, backward, scopes } = this.stage;
     if (forward && backward && this.stage.twin[forward.id] >= 0) yield* this.pair(forward, backward);
@@ -288,8 +289,8 @@ export class Layout {
     });
   }
 
-  // Places of what a scope shows: x and y of the items' centres, their rows, and a route for each of `edges`: between
-  // two items {a, b}, or between a port and an item, where `rim` says whether it is the way into the scope or out.
+  // Arrange the items of a scope: centres x and y, rows, and a route per edge. An edge is between two items {a, b}, or
+  // between a port and an item; `rim` is then "into" or "out".
   arrange(scope, deep) {
     const { stage } = this,
       items = this.shown(scope),
@@ -303,7 +304,7 @@ export class Layout {
       const pairs = edges.map((e) => [number.get(e.a), number.get(e.b)]);
       return { ...columns(sizes, pairs, deep), items, number, sizes, edges, into: [], out: [] };
     }
-    // gradients flow up beside the forward lane; repeats that have a twin are in the twin's order already
+    // Gradients flow upwards beside the forward lane. Repeats that have a twin are already in the order of the twin.
     const { into, out } = portsOf(stage, scope, items),
       backward = stage.scopes[scope.lane]?.name === "backward",
       upwards = backward && scope.kind === FOLD && stage.twin[scope.id] >= 0 && this.whole[scope.i] === 1,
@@ -340,11 +341,11 @@ export class Layout {
     if (backward && !upwards) flip(result);
     return result;
   }
-  // whether an edge passes the rim of the box that it leads to
+  // Return true if an edge crosses the rim of the box that it leads to.
   goesOn(e) {
     return !e.against && this.isOpen(e.b) && this.kept[this.stage.scope(e.b).i].into.length > 0;
   }
-  // how far from the middle of an open scope an edge passes its rim
+  // Return the distance from the middle of an open scope to the port of an edge.
   portAt(id, side, key) {
     if (!this.isOpen(id)) return 0;
     const kept = this.kept[this.stage.scope(id).i],
@@ -353,7 +354,7 @@ export class Layout {
   }
 }
 
-// move the end of a route that is in the row of box i
+// Move the end of a route that is in the row of box i.
 function shift({ rows, rank }, route, i, by) {
   if (!by) return;
   const { y, h } = rows[rank[i]];
@@ -363,7 +364,7 @@ function shift({ rows, rank }, route, i, by) {
   }
 }
 
-// the same without the rows of the ports; a scope's own rim takes their place
+// Remove the rows of the ports: the rim of the scope replaces them.
 function bare(result, first, below, last) {
   const above = first ? GAP_Y : 0,
     h = Math.max(0, result.h - above - (below ? GAP_Y : 0)),

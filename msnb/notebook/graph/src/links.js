@@ -4,7 +4,7 @@ import { toClipboard } from "./copy.js";
 import { CONTROL, SCOPE } from "./constants.js";
 import { dotted, written } from "./search.js";
 
-/** Map from link to id; what has no name of its own has none. */
+/** Map from link to id; items without a name of their own have none. */
 function links(stage) {
   const found = new Map(),
     put = (name, id) => found.has(name) || found.set(name, id);
@@ -31,7 +31,7 @@ export async function copyLink(app, id) {
   app.pane.tell((await toClipboard(app.copied, app.root)) ? `copied ${app.copied}` : "copying is not allowed here");
 }
 
-/** In a page of its own: show what its address names, now and when that changes. */
+/** In a separate page: select the item that the address names, now and when the address changes. */
 export function arrive(app) {
   const go = () => {
     const pane = app.panes[0],

@@ -21,7 +21,7 @@ export class Minimap {
       this.held = false;
     });
   }
-  // in the corner where it covers no box, the one that it stands in first; false where there is none
+  // Move into a corner where it covers no box, preferably the present one; return false if there is none.
   stand(w, h) {
     const { pane, canvas } = this,
       right = pane.w - w - EDGE - pane.app.covered(),
@@ -56,7 +56,7 @@ export class Minimap {
     pane.settled = "";
     pane.moved();
   }
-  // the graph looks different now
+  // Redraw the graph at the next use.
   forget() {
     this.scene = null;
   }
@@ -92,7 +92,7 @@ export class Minimap {
       Math.min(h - 1 - y, (pane.h / pane.k) * k),
     );
   }
-  // what stays the same while the camera moves
+  // Draw the graph without the frame of the camera.
   draw(w, h, scale) {
     const { pane, canvas, scene } = this,
       still = document.createElement("canvas");

@@ -77,14 +77,14 @@ export class Pane extends Camera {
     }
   }
 
-  // Open scopes as far as all of the graph is seen and read. Of a graph that replaces another, only those that the
-  // other did not have: the reader opened or closed the rest.
+  // Open scopes as long as the complete graph is visible and readable. In a graph that replaces another, only new
+  // scopes are opened: the reader has opened or closed the others.
   begin() {
     this.layout.openInto(this.w - 24, this.h - 16, this.isNew);
     this.app.onOpened?.(this);
     this.arrange();
   }
-  // draw what is open, and the first difference in sight
+  // Draw the open scopes, with the first difference visible.
   arrange() {
     const id = this.isNew ? -1 : (this.app.differs?.(this.stage) ?? -1);
     if (id >= 0) this.layout.reveal(id);
@@ -204,7 +204,7 @@ export class Pane extends Camera {
     this.minimap.forget();
     this.moved(true);
   }
-  // after something was opened or closed: the box that was acted on stays where it is on screen
+  // Lay out again after a scope was opened or closed; the box `anchor` keeps its position on screen.
   relayout(anchor = -1) {
     const old = anchor >= 0 ? this.place(anchor) : null;
     this.settled = "";
@@ -229,7 +229,7 @@ export class Pane extends Camera {
     this.found = this.app.foundIn ? this.app.foundIn(this) : null;
     this.moved(true);
   }
-  // open so many levels of scopes; what is looked at stays where it is
+  // Open this many levels of scopes; the box in focus keeps its position.
   async setLevel(level) {
     const { stage, layout } = this,
       anchor = this.selected >= 0 ? this.inFocus() : null; // else it starts where its heads are read
@@ -254,7 +254,7 @@ export class Pane extends Camera {
       level === Infinity ? "every scope is open" : level ? `open to level ${level}` : "every scope is closed",
     );
   }
-  // the box that is selected, else the one nearest to the middle, with the place of its head on screen
+  // Return the selected box, else the one nearest to the middle, with the position of its heading on screen.
   inFocus() {
     const on = (b) => ({ id: b.id, x: this.x + (b.x + b.w / 2) * this.k, y: this.y + b.y * this.k }),
       far = (b) => Math.hypot(on(b).x - this.w / 2, on(b).y - this.h / 2),
@@ -283,7 +283,7 @@ export class Pane extends Camera {
       });
     } else this.relayout(scope.id);
   }
-  // boxes that belong to what is selected in the graph beside this one
+  // Highlight the counterparts of the selection in the other graph.
   showMates(ids) {
     if (!ids.length) {
       this.mates = null;
@@ -326,7 +326,7 @@ export class Pane extends Camera {
     if (!quiet) this.app.onSelect(id, this);
   }
 
-  // where a screen reader's cursor is
+  // Set the position of a screen reader's cursor.
   current() {
     const at = this.byId?.get(this.selected);
     if (at) {
@@ -335,7 +335,7 @@ export class Pane extends Camera {
     } else this.svg.removeAttribute("aria-activedescendant");
   }
 
-  // ---- what is pointed at
+  // ---- highlighting under the pointer
   trace() {
     const id = this.hovered >= 0 ? this.hovered : this.selected;
     mark(this, id);
@@ -355,7 +355,7 @@ export class Pane extends Camera {
   }
 }
 
-// the first box in a scope that is drawn closed
+// Return the first box in a scope that is drawn closed.
 function first(stage, layout, id) {
   while (layout.isOpen(id)) id = layout.shown(stage.scope(id))[0];
   return id;

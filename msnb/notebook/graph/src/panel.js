@@ -10,7 +10,7 @@ const copyLink = (id) => ` · <button class="link" data-link="${id}" title="copy
 const row = (name, value) => (value === "" || value === undefined ? "" : `<tr><td>${name}</td><td>${value}</td></tr>`);
 const typeOf = (kind) => escape(kind.startsWith("=") ? kind.slice(1) : kind.replace(/@(\d+)$/, "  (result $1)"));
 
-// what was laid over the graph from outside
+// values of overlays
 function ownValues(schemes, id) {
   return schemes
     .filter((s) => s.own || s.shown)
@@ -53,7 +53,7 @@ const held = ({ name }) =>
   `${escape(name)}</button>`;
 const ungraded = `<br><span class='kind'>no gradient</span>`;
 
-// what was counted; in the graph of a file nothing is
+// Counts of FLOPs and bytes; a graph read from a file has none.
 const work = ({ flops, bytes }) => (bytes ? row("FLOPs", human(flops)) + row("memory traffic", human(bytes, "B")) : "");
 
 const costs = (sig, values) =>
@@ -69,7 +69,7 @@ const CHECK_NOTE =
   "msnb adds this check of the values of an input. The network does not read its result. A wrong value raises an " +
   "error, and the step changes no Parameter.";
 
-// live: there is a kernel that knows what the Parameters hold
+// live: there is a kernel with the values of the Parameters
 export function nodePanel(stage, id, schemes, live = false) {
   const sig = stage.sigOf(id),
     source = stage.sourceOf(id),
@@ -230,7 +230,7 @@ export function ramp({ ramp: { stops, low, high, log } }) {
   );
 }
 
-// what each colour means, and how many have it
+// The meaning of each colour, and its number of nodes.
 export const keys = (legend) =>
   legend
     .map(

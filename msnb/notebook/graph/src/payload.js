@@ -1,6 +1,5 @@
 // Decodes the payload of msnb.ir.payload: columns of small differences, gzipped.
-// Nodes are numbered 0..n-1; scope s is item n+s, and arguments come after the scopes, so that one integer names
-// anything that can be drawn as a box.
+// Nodes have the ids 0..n-1, scope s has the id n+s, and arguments follow the scopes: one integer identifies any box.
 import { bytesOf, unzip } from "../../src/bytes.js";
 import { append, CONTROL, FOLD, LANE, LONE, ROOT, SCOPE } from "./constants.js";
 import { pairLanes } from "./lane_pairs.js";
@@ -58,7 +57,7 @@ const WIDTH = {
   UInt4: 1,
   Bool: 1,
 };
-// {values, bytes} of a type such as Float32[2, 3]
+// Return {values, bytes} of a type such as Float32[2, 3].
 export function sizeOf(type) {
   const cut = type.indexOf("["),
     shape = type.slice(cut + 1, -1),
@@ -100,7 +99,7 @@ export class Stage {
     this.scopeOf = running(nodes.scope);
     this.sig = running(nodes.sig);
     this.src = running(nodes.src);
-    // a copy in which repeats are left out: numbers in the whole graph, and how many nodes each one stands for
+    // A payload without repeats has the ids in the complete graph, and the number of nodes that each node represents.
     this.ids = nodes.id ? running(nodes.id) : null;
     this.times = nodes.times || null;
     this.total = this.times ? this.times.reduce((a, b) => a + b, 0) : n;
@@ -110,12 +109,12 @@ export class Stage {
     this.eachEdge((a, b) => this.lift(a, b));
     pairLanes(this);
     this.placeArguments(raw.written || 0);
-    // where tracing ended with an error: the node, and what holds it
+    // The node at which tracing ended with an error, and the scopes around it.
     this.problem = raw.problem ? { id: raw.problem[0], said: raw.problem[1] } : null;
     this.failing = new Set(this.problem ? [this.problem.id, ...this.chain(this.problem.id).map((s) => s.id)] : []);
   }
 
-  // a constant input has no producer and stands in the signature only, marked by "="
+  // A constant input has no producer. It is only in the signature, marked by "=".
   readInputs(packed, extra) {
     const n = this.n,
       start = (this.inStart = new Int32Array(n + 1)),
@@ -149,7 +148,7 @@ export class Stage {
     for (const [a, b] of this.extra) visit(a, b);
   }
 
-  // bytes of the results that exist while each node runs: made by then, and read then or later
+  // Bytes of the live results while each node runs: computed by then, and read then or later.
   get alive() {
     if (this.living) return this.living;
     const { n } = this,
@@ -233,25 +232,25 @@ export class Stage {
         s.last = i;
       }
     }
-    // a loop or branch ends in the node that gives its result, below its bodies
+    // The node that gives the result of a loop or branch is below its bodies.
     const first = (id) => (id >= n ? this.scopes[id - n].start : this.extraInto.has(id) ? n : id);
     for (const scope of this.scopes)
       if (scope.kind !== FOLD && scope.kind !== ROOT) scope.children.sort((a, b) => first(a) - first(b));
   }
 
-  // the Cell that is drawn as this one operator, null for what is no such Cell
+  // The Cell that is drawn as this one operator; null if there is none.
   lone(id) {
     const scope = id < this.n ? this.scopes[this.scopeOf[id]] : null;
     return scope?.kind === LONE ? scope : null;
   }
-  // the innermost scope that a node is drawn in
+  // The innermost scope in which a node is drawn.
   frameOf(id) {
     const scope = this.scopes[this.scopeOf[id]];
     return scope.kind === LONE ? this.scopes[scope.parent] : scope;
   }
 
-  // An edge belongs to the innermost scope that holds both ends, between its two children. Each scope on the way there
-  // knows what passes its rim, as [what is beside it or beside one around it, own child, node].
+  // An edge belongs to the innermost scope that contains both ends, between its two children. Each scope in between
+  // lists what crosses its rim as [outside box, own child, node].
   lift(a, b) {
     const { scopes } = this,
       left = [],
@@ -283,8 +282,8 @@ export class Stage {
     for (let i = 0; i < entered.length; i += 2) entered[i].into.push([from, entered[i + 1], b]);
   }
 
-  // what the program is called with stands on top of the forward lane, what it returns below the lane that makes it;
-  // weights are shown where they are read, and their new values where they are made
+  // Inputs of the program are above the forward lane, results below the lane that computes them. Weights are drawn
+  // beside their readers, and their new values beside the nodes that compute them.
   placeArguments(written) {
     const readers = this.params.map(() => []),
       lane = this.forward || this.scopes[1];
@@ -329,7 +328,7 @@ export class Stage {
       }
   }
 
-  // ids there are
+  // The number of ids in use.
   get ends() {
     return this.firstArgument + this.args.length;
   }
@@ -375,7 +374,7 @@ export class Stage {
       ? this.argument(id).readers
       : this.outs.subarray(this.outStart[id], this.outStart[id + 1]);
   }
-  // what a node reads and feeds, as ids: nodes, inputs of the program and its results; no weights
+  // Ids that a node reads: nodes, and inputs of the program; no weights.
   *sources(id) {
     for (const ref of this.inputs(id)) {
       if (ref >= 0) yield ref;
@@ -392,14 +391,14 @@ export class Stage {
     for (let s = this.home(id); s && s.kind !== ROOT; s = this.scopes[s.parent]) up.unshift(s);
     return up;
   }
-  // the scope as the network's author knows it, without boxes that only the drawing has
+  // The path of a scope in the user's network, without scopes that exist only in the drawing.
   path(id) {
     return [...this.chain(id), this.lone(id)]
       .filter((s) => s?.kind === SCOPE || s?.kind === CONTROL || s?.kind === LONE)
       .map((s) => s.name)
       .join("/");
   }
-  // attribute path of the Cell that an item is, or stands in
+  // The attribute path of the Cell that an item is or belongs to.
   where(id) {
     return (this.isScope(id) && this.scope(id).path) || this.around(this.home(id));
   }
@@ -418,7 +417,7 @@ export class Stage {
   title(id) {
     return titleOf(this, id);
   }
-  // `given` takes the place of its result
+  // `given` replaces the result in the note.
   note(id, given = outputLabel(this, id)) {
     return noteOf(this, id, given);
   }

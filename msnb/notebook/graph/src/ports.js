@@ -1,7 +1,7 @@
-// Ports: where edges pass the rim of an open scope, so that what comes from outside is drawn on to the box that reads
-// it. An edge between two siblings A and B is one line while both are closed. Inside B, open, it goes on from a port
-// of A's to B's children that read it; inside A it comes from those that made it to a port. Every such line has a name
-// made of two boxes: A and B between the two, A and child inside B, child and B inside A, and so on inwards.
+// Ports: the points at which edges cross the rim of an open scope. An edge between siblings A and B is one line while
+// both are closed. If B is open, the line continues from a port of A to the children of B that read it; if A is open,
+// from the children that compute it to a port. A line is named by its two boxes: A and B between siblings, A and child
+// inside B, child and B inside A, and so on inwards.
 import { CROWD, FOLD, LANE, ROOT } from "./constants.js";
 
 const MOST = 8; // ports on one side; where there were more, one stands for all of them
@@ -10,8 +10,8 @@ export const HIDDEN = -1; // stands for all repeats that are not shown
 export const nameOf = (stage, from, to) => from * stage.most + to;
 export const named = (stage, name) => [Math.floor(name / stage.most), name % stage.most];
 
-// {into: [port], out: [port]} of a scope of which `items` are shown. A port has `keys`, the boxes outside that it
-// stands for, and `lines`: Map(child -> Set of names).
+// Return {into: [port], out: [port]} of a scope that shows `items`. A port has `keys`, the outside boxes that it
+// represents, and `lines`: Map(child -> Set of names).
 export function portsOf(stage, scope, items) {
   const into = new Map(),
     made = new Map();
@@ -29,7 +29,7 @@ export function portsOf(stage, scope, items) {
   return { into: few(sorted(into.values())), out: few(alike(sorted(made.values()))) };
 }
 
-// in the order of what stands outside, so that lines do not cross there
+// Sorted like the boxes outside, so that lines do not cross there.
 const sorted = (ports) => [...ports].sort((a, b) => a.keys[0] - b.keys[0]);
 
 function note(ports, key, child, name, node) {
@@ -41,7 +41,7 @@ function note(ports, key, child, name, node) {
   port.nodes.add(node);
 }
 
-// what goes to several places is one port where the same nodes made it
+// Join ports that lead to several boxes from the same nodes.
 function alike(makers) {
   const found = new Map();
   for (const port of makers) {

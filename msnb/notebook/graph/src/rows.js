@@ -1,7 +1,7 @@
 // Align the rows of two lanes so that matching boxes are level, and reverse a lane.
 import { GAP_Y } from "./layered.js";
 
-// Push rows down, in both lanes, until every pair of rows that hold twins stands level.
+// Push rows down, in both lanes, until all pairs of rows with twins are level.
 export function alignRows(left, right, twin) {
   const pairs = [];
   left.items.forEach((id, at) => {
@@ -38,7 +38,7 @@ export function alignRows(left, right, twin) {
 function move(r, places, h) {
   const old = r.rows;
   const to = (y) => {
-    // rows move as they are, what lies between them is stretched
+    // Rows are moved without change; the space between them is stretched.
     let low = 0,
       high = old.length - 1;
     while (low < high) {
@@ -59,7 +59,7 @@ function move(r, places, h) {
   r.h = h;
 }
 
-// the longest run of row pairs that grows on both sides
+// The longest sequence of row pairs that increases on both sides.
 function increasing(pairs) {
   const best = [],
     from = [];

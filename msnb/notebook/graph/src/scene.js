@@ -19,7 +19,7 @@ export function flatten(layout) {
       if (!route) return;
       const points = route.map((p) => [left + p[0], up + p[1]]);
       if (e.port) points[e.rim === "into" ? 0 : points.length - 1][1] = e.port.top ? up - HEADER : up + kept.h + PAD;
-      // the edge ends here, or goes on from a port
+      // The edge ends here, or continues from a port.
       edges.push({
         a: e.a,
         b: e.b,
@@ -65,7 +65,7 @@ export function flatten(layout) {
   return { boxes, edges, lanes, at, w, h };
 }
 
-// by the name of a line (`ports.js`) its place in `edges`; made when it is first asked for
+// Map from the name of a line (`ports.js`) to its index in `edges`; computed on first use.
 export function linesOf(stage, scene) {
   if (!scene.lines) {
     scene.lines = new Map();

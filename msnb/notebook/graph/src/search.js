@@ -1,14 +1,13 @@
-// Finds nodes. Words must all occur in the operator, its scope (with or without classes) or its Parameters; /.../ is a
-// regular expression for these. In one place only look op:Conv2D, scope:layer1.0 (whole names), shape:64x128 (of a
+// Finds nodes. All words must occur in the operator, its scope (with or without classes) or its Parameters; /.../ is a
+// regular expression for these. A field is searched with op:Conv2D, scope:layer1.0 (complete names), shape:64x128 (of a
 // result or Parameter, * for any number), dtype:Float16, param:weight, line:12, source:relu, lane:backward and node:7.
-// The calls of Python have the same language: insight/debugger/selection.py.
-// A word that is the path of a Cell, such as fc1 or layer1.0, selects the nodes of this Cell only.
-// What is called as the words say comes first.
+// Python's calls use the same language: insight/debugger/selection.py. A word that is the path of a Cell, such as fc1
+// or layer1.0, selects the nodes of this Cell only. Nodes whose own name matches come first.
 import { kindName } from "./colour.js";
 
 const REGEX = /(?:^|\s)\/((?:\\.|[^/\\])+)\/(?=\s|$)/g;
 
-/** The path of attributes that leads to a scope, as in network.layer1.0.conv; its class is what follows the "-". */
+/** The attribute path of a scope, as in network.layer1.0.conv; its class follows the "-". */
 export const dotted = (path) =>
   path
     .split("/")
@@ -16,7 +15,7 @@ export const dotted = (path) =>
     .map((part) => part.replace(/-[^-]*$/, ""))
     .join(".");
 
-/** What a reader calls the Cell that a box is or stands in: as the user wrote it, where that is known. */
+/** The name of the Cell of a box, or of the Cell around it, as the user wrote it if that is known. */
 export const written = (stage, id) => stage.where(id) || dotted(stage.path(id));
 
 export class Search {
@@ -29,11 +28,11 @@ export class Search {
     if (this.texts) return;
     const { stage } = this,
       paths = stage.scopes.map(() => null);
-    // what the scope is called that a node stands in: its path, with classes and without, and as the user wrote it
+    // Names of the scope of a node: its path with and without classes, and as the user wrote it.
     this.called = (i) => (paths[stage.scopeOf[i]] ??= [stage.path(i), dotted(stage.path(i)), stage.where(i)]);
     this.params = (i) => [...stage.inputs(i)].filter((ref) => ref < 0).map((ref) => stage.params[-1 - ref]);
     this.names = (i) => [stage.op(i), ...this.called(i), ...this.params(i).map((p) => p.name)];
-    // the attribute path of the Cell of each scope; "" for the network, which is titled by its class
+    // The attribute path of the Cell of each scope; "" for the network, whose title is its class.
     this.cells = stage.scopes.map(() => "");
     for (let i = 0; i < stage.n; i++) {
       const path = stage.around(stage.scopes[stage.scopeOf[i]]);
@@ -43,7 +42,7 @@ export class Search {
     this.texts = true;
   }
 
-  /** Ids of what is found, null where nothing was asked for; `problem` says why a query is none.
+  /** Ids of the matches, null for an empty query; `problem` is the error of an invalid query.
    * type: null, ["op", name] or ["kind", name]. */
   find(query, type = null) {
     this.problem = "";
@@ -85,7 +84,7 @@ export class Search {
     return [...first, ...found.filter((i) => !first.has(i))];
   }
 
-  // a test for the nodes of the Cell with this path; null where no Cell has it
+  // Return a test for the nodes of the Cell with this path; null if no Cell has it.
   cell(word) {
     const isIn = this.cells.map((path) => path === word || path.startsWith(`${word}.`) || path.startsWith(`${word} (`));
     return isIn.includes(true) ? (i) => isIn[this.stage.scopeOf[i]] : null;
@@ -93,7 +92,7 @@ export class Search {
   op(value) {
     return (i) => [this.stage.op(i), this.stage.op(i).replace(/^grad/, "")].some((op) => op.toLowerCase() === value);
   }
-  // whole names: 0-Block is not in 10-Block; a class alone will do
+  // Complete names: 0-Block does not match 10-Block; the class alone suffices.
   scope(value) {
     const wanted = fenced(value),
       ofClass = `-${wanted.slice(1)}`;

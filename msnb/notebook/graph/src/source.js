@@ -6,7 +6,7 @@ export class Source {
     this.app = app;
     this.shown = false;
     this.pane = null;
-    // the notebook's extension says where the cursor is; the nodes of that line light up
+    // The notebook's extension reports the line of the cursor; the nodes of that line are highlighted.
     app.on(window, "msnb:cursor", (e) => this.atCursor(e.detail || {}));
   }
   get button() {
@@ -68,7 +68,7 @@ export class Source {
     this.mark([label, line]);
     finder.light(found);
   }
-  // tells the notebook's extension, where there is one, to show the line
+  // Ask the notebook's extension, if there is one, to show the line.
   reveal(id, asked = false) {
     const { stage, host } = this.app,
       source = id >= 0 && id < stage.n ? stage.sourceOf(id) : null;
@@ -77,7 +77,7 @@ export class Source {
       [first, lines] = this.app.data.files?.[file] ?? [0, []];
     window.dispatchEvent(
       new CustomEvent("msnb:reveal", {
-        // the text is that of the graph: the cell may have been edited since
+        // The text is the line at the time of the trace: the cell may have been edited since.
         detail: { file, line, text: lines[line - first] ?? null, cell: host.get("cells")?.[file] ?? null, asked },
       }),
     );

@@ -12,7 +12,7 @@ export class StagePicker {
     app.on(this.otherBox, "change", () => this.chosen(this.otherBox));
   }
 
-  // stages that are here, and those that the kernel would have to make
+  // List the stages in the payload, and those that the kernel can compute.
   offer(kept) {
     const { data, host } = this.app,
       here = data.stages.map((s) => s.name),
@@ -55,7 +55,7 @@ export class StagePicker {
     this.stageBox.hidden = all.length < 2;
     this.otherBox.hidden = all.length < 2 && !files;
   }
-  // a stage that is not here yet is asked of the kernel, which answers with a new payload
+  // A missing stage is requested from the kernel, which answers with a new payload.
   chosen(box) {
     const { app } = this,
       name = box.value;
@@ -80,7 +80,7 @@ export class StagePicker {
   find(name) {
     return this.app.data.stages.find((s) => s.name === name);
   }
-  // the stages to show, one or two
+  // Return the one or two selected stages.
   stages() {
     const first = this.find(this.stageBox.value) || this.app.data.stages[0],
       name = this.otherBox.value,

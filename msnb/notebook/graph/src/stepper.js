@@ -112,7 +112,7 @@ export class Stepper {
         ends = ["s", "c", "q"].includes(word);
       one.disabled = !ready || (word === "pause" ? status !== "running" : ends ? status !== "paused" : node < 0);
     }
-    // a button that is disabled loses the focus, and keys would go to the notebook
+    // A disabled button would lose the focus, and keys would go to the notebook.
     if (focused?.disabled && bar.contains(focused))
       bar.querySelector(`[data-word="${status === "running" ? "pause" : "n"}"]`).focus();
     this.offerHits(hits, node);
@@ -121,7 +121,8 @@ export class Stepper {
     if (at !== this.at) this.show(node, round);
     this.at = at;
   }
-  // The kernel hears the page once the notebook has a channel that works while a cell runs; until then messages wait.
+  // The kernel receives messages once the notebook has a channel that works while a cell runs; until then they are
+  // queued.
   greet() {
     if (this.greeting || this.app.dead) return;
     this.ask("hello");

@@ -25,7 +25,7 @@ export class Strip {
     app.host.on("stale", () => this.draw());
     app.off.signal.addEventListener("abort", () => clearInterval(this.ticking));
   }
-  // a stage is being made, which takes its time; the notebook goes on meanwhile
+  // Show the progress of a compilation; the notebook can be used meanwhile.
   wait(name, about) {
     const start = Date.now();
     clearInterval(this.ticking);
@@ -38,7 +38,7 @@ export class Strip {
       if (shown) shown.textContent = Math.round((Date.now() - start) / 1000);
     }, 500);
   }
-  // whether the kernel that made the view is gone
+  // True if the kernel that created the view has ended.
   get gone() {
     return !!this.app.root.closest(".jupyter-widgets-disconnected");
   }

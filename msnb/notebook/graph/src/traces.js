@@ -6,7 +6,7 @@ import { linesOf } from "./scene.js";
 const MOST_MEMBERS = 400; // nodes of a closed scope that are asked
 const MOST_ENDS = 60;
 
-// [node, node] of what a box reads, then of what it feeds
+// Yield [producer, reader, direction] for the inputs of a box, then for its readers.
 function* ends(stage, id) {
   let visited = 0;
   for (const m of stage.isScope(id) ? stage.below(stage.scope(id)) : [id]) {
@@ -16,7 +16,7 @@ function* ends(stage, id) {
   }
 }
 
-// light the lines that lead to a box and on from it, through the rims of all scopes
+// Highlight the lines into a box and out of it, through the rims of all scopes.
 export function mark(pane, id) {
   const { things, stage, scene } = pane;
   for (const p of things.querySelectorAll(".e.in, .e.out")) p.classList.remove("in", "out");
@@ -28,8 +28,8 @@ export function mark(pane, id) {
       if (at !== undefined) pane.byEdge?.get(at)?.classList.add(way);
     }
 }
-// The names of the lines that the edge from a to b is drawn as, in the order in which it passes them; null for two
-// lanes, between which none is drawn.
+// The names of the lines that draw the edge from a to b, in order; null if a and b are in two lanes, between which no
+// line is drawn.
 export function parts(stage, a, b) {
   const from = [...stage.chain(a).map((s) => s.id), a],
     to = [...stage.chain(b).map((s) => s.id), b];
@@ -45,7 +45,7 @@ export function parts(stage, a, b) {
   ];
 }
 
-// lines of their own for what is drawn as none, as SVG: to and from the other lanes
+// SVG of the traces between lanes, which have no lines in the scene.
 export function traces(pane, id) {
   const { stage, layout } = pane;
   if (id < 0 || !pane.scene.at.has(id) || layout.isOpen(id)) return "";
@@ -69,7 +69,7 @@ function between(a, b) {
   const ax = a.x + a.w / 2,
     bx = b.x + b.w / 2;
   if (a.x > b.x + b.w || b.x > a.x + a.w) {
-    // side by side: lanes
+    // The boxes are side by side: in two lanes.
     const right = b.x > a.x,
       x0 = right ? a.x + a.w : a.x,
       x1 = right ? b.x : b.x + b.w,

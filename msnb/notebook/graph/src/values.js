@@ -37,7 +37,7 @@ export class Values {
     app.on(app.panel, "pointermove", (e) => this.point(e));
     app.on(app.body, "pointermove", () => this.hover());
     app.on(app.body, "pointerleave", () => this.hover());
-    // one index of the example for all views of the page
+    // All views of the page show the same example of the batch.
     app.on(window, "msnb:sample", (e) => this.follow(e.detail));
     for (const name of ["valued", "steps", "step"]) app.host.on(name, () => this.renew());
     app.host.on("runs", () => {
@@ -104,7 +104,7 @@ export class Values {
       this.draw();
     } else if (input.matches(".sample input")) this.selectSample(Math.max(0, Math.floor(+input.value) || 0));
   }
-  // the notebook has shortcuts of its own
+  // Keys typed here must not reach the notebook's shortcuts.
   press(e) {
     if (e.target.matches(".values input")) e.stopPropagation();
   }
@@ -150,7 +150,7 @@ export class Values {
     this.numbers = { step, rows };
     this.hover();
   }
-  // ---- examples that excite a channel
+  // ---- examples with the largest activation of a channel
   compare(channel) {
     this.channel = this.channel === channel ? -1 : channel;
     this.examples = null;
@@ -224,7 +224,7 @@ export class Values {
       id = app.active?.selected ?? -1;
     panel.querySelector(".values")?.remove();
     if (id !== this.selected) {
-      // another node has other loops, axes and channels
+      // Another node has other loops, axes and channels.
       [this.selected, this.round, this.part, this.channel, this.examples] = [id, null, "", -1, null];
     }
     const valued = app.host.live ? app.host.get("valued") : app.data?.valued;
@@ -324,7 +324,7 @@ export class Values {
       `<div class="maps excited">${side(false)}</div>`
     );
   }
-  // One head large, with its tokens; the others are small and can be chosen.
+  // One large head with its tokens; the small ones select another head.
   attention(shown) {
     const head = Math.min(this.head, shown.images.length - 1),
       name = (i) => shown.names[i],

@@ -4,7 +4,7 @@ export class Weights {
   constructor(app) {
     this.app = app;
   }
-  // opens, or closes again
+  // Open or close the values.
   ask(link) {
     const open = link.closest("tr").nextElementSibling;
     if (open?.matches(".held")) {

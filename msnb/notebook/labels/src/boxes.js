@@ -51,7 +51,7 @@ export class Boxes {
     this.layer.addEventListener("pointerup", end);
     this.layer.addEventListener("pointercancel", end);
   }
-  // True if the key is one of boxes
+  // Return true if the key is one of boxes.
   press(key, isShifted) {
     const last = this.boxes.at(-1);
     if (key === "b")

@@ -24,13 +24,13 @@ export function bytes(n) {
 }
 export const lasting = (s) =>
   s >= 1 ? `${+s.toPrecision(3)} s` : s >= 1e-3 ? `${+(1e3 * s).toPrecision(3)} ms` : `${+(1e6 * s).toPrecision(3)} µs`;
-// A plan stored by an older version has no such number.
+// A plan stored by an older version lacks some numbers.
 const rounded = (n) => (n === undefined ? "–" : (+n.toPrecision(3)).toLocaleString("en"));
 const share = (part) => (part === undefined ? "–" : `${+(100 * part).toPrecision(2)} %`);
 const bar = (share, kind = "") => `<i class="bar ${kind}" style="--share:${Math.min(1, share || 0).toFixed(4)}"></i>`;
 
 export class App {
-  // why(plan, tensor, act): what other layouts cost, where a kernel is there to say it
+  // why(plan, tensor, act): ask the kernel, if there is one, for the costs of other layouts
   constructor(el, told, why) {
     const plans = told.plans.map((one) => ({ ...one, mesh: new Map(one.mesh) }));
     this.told = { ...told, mesh: new Map(told.mesh), plans };
@@ -267,7 +267,7 @@ export class App {
     });
   }
 
-  // in the place of what is asked for
+  // Show the text in place of the requested content.
   tell(words) {
     const said = document.createElement("p");
     said.className = "soft";

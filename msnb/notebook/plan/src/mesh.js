@@ -1,7 +1,8 @@
 // The part of a tensor that each device of a mesh holds.
 import { textColour } from "../../src/text_colour.js";
 
-// {axis of the mesh: place along it} of device number k; `mesh` is a Map of the axes' sizes, the last runs fastest
+// {axis of the mesh: index along it} of device number k; `mesh` is a Map of the axes' sizes, the last axis varies
+// fastest
 export function placeOf(mesh, k) {
   const at = {};
   for (const [axis, size] of [...mesh].reverse()) {
@@ -11,7 +12,7 @@ export function placeOf(mesh, k) {
   return at;
 }
 
-// The part of a tensor on the device at a place: {number, ranges: [[from, to]]}
+// The shard of a tensor on the device with these indices: {number, ranges: [[from, to]]}
 export function partOf({ shape, layout }, mesh, place) {
   let number = 0;
   const ranges = shape.map((size, i) => {
@@ -29,7 +30,7 @@ export function partOf({ shape, layout }, mesh, place) {
 
 export const partsOf = ({ layout }, mesh) => layout.flat().reduce((product, axis) => product * mesh.get(axis), 1);
 
-// Dark to light, told apart by colour-blind readers; the colour of text on it
+// Dark to light, distinguishable for colour-blind readers
 const STOPS = [
   [68, 1, 84],
   [59, 82, 139],
@@ -45,7 +46,7 @@ export function colourOf(number, parts) {
   return [`rgb(${rgb.join()})`, textColour(rgb)];
 }
 
-// "64/2 x 32": the axes of a tensor, and into how many parts each is cut
+// "64/2 x 32": the axes of a tensor, and the number of shards along each
 export const wordsOf = ({ shape, layout }, mesh) =>
   shape
     .map((size, i) => {

@@ -40,7 +40,7 @@ export const percent = (v) =>
       ? "< 0.1 %"
       : `${v < 0.0995 ? (100 * v).toFixed(1) : Math.round(100 * v)} %`;
 export const cellOf = (scope) => (scope ? scope.slice(scope.lastIndexOf("/") + 1) : "");
-// the Cell and the one around it: blocks of a deep network have Cells of the same names
+// The Cell and its parent: blocks of a deep network have Cells of equal names.
 export const pathOf = (scope) => {
   const parts = scope.split("/");
   return parts.length > 2 && !/^(network|_backbone)-/.test(parts.at(-2))

@@ -5,7 +5,7 @@ import { ellipsize } from "../../src/ellipsize.js";
 import { formatLocation } from "../../src/location.js";
 import { time, count, bytes, percent, cellOf, pathOf, HOW, line } from "./format.js";
 
-// whether a part of a row's time that counts was given to it because of its neighbours
+// True if a relevant share of a row's time is inferred from its neighbours.
 const guessed = (r) => r.h !== "replayed" && r.i > 0.02 * r.t;
 const COLUMNS = [
   ["t", "time a step", (r) => time(r.t), "num"],
@@ -63,7 +63,7 @@ const key = (row, by) =>
   by === "share" ? row.t : by === "l" ? (row.l ? row.l[0] + String(row.l[1]).padStart(6, "0") : "") : (row[by] ?? -1);
 
 const GROUPS = { each: null, line: (r) => `${r.n}|${r.l ? r.l.join(":") : r.s}`, operator: (r) => r.n };
-// rows of one operator or one line as one row; `from` holds the numbers of those it is made of
+// Join the rows of one operator or line; `from` has the numbers of the joined rows.
 function grouped(rows, of) {
   const made = new Map();
   rows.forEach((r, i) => {
@@ -208,7 +208,7 @@ export function cells(data) {
     sum = (c) => c.f + c.b + c.u,
     most = Math.max(...data.cells.map(sum), 1e-12),
     all = roots.reduce((s, c) => s + sum(c), 0);
-  // open the way down to what takes most of the time of Cells, be the step as idle as it may
+  // Open the levels that lead to the Cells with most of the time, even if the step is mostly idle.
   for (let level = roots; level.length;) {
     const next = [];
     for (const c of level)
@@ -266,7 +266,7 @@ export function cells(data) {
     oneStop(element.querySelector("table"), place);
   }
   element.addEventListener("click", (e) => {
-    // a row itself is only pressed by the keyboard
+    // Only the keyboard activates the row itself.
     const at = e.target.closest("button.fold") ?? (e.target.matches("tr") && e.target.querySelector("button.fold"));
     if (!at) return;
     const s = at.dataset.cell;

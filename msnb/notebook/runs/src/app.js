@@ -104,7 +104,7 @@ export class App {
       `<p class="said unseen" role="status"></p><ul class="notes soft"></ul>`
     );
   }
-  // what the reader has chosen, as far as the runs have it; all else as it is at first
+  // Restore the reader's choices as far as the runs allow; the rest gets its initial state.
   heal() {
     const first = initialView(this.store),
       there = (key) => this.store.of.has(key);
@@ -168,7 +168,7 @@ export class App {
     this.live.textContent = text;
   }
 
-  // ---------------------------------------------------------------- what the reader does
+  // ---------------------------------------------------------------- input
   listen() {
     const { root, store } = this;
     this.filter.addEventListener("input", () => store.setFilter(this.filter.value));
@@ -218,7 +218,7 @@ export class App {
   chosenNames() {
     return this.store.chosen.map((i) => this.store.names[i]);
   }
-  // the kernel knows which runs are ticked, however they came to be
+  // Send the ticked runs to the kernel.
   tellTicked() {
     const names = this.chosenNames(),
       text = names.join("\0");
@@ -299,7 +299,8 @@ export class App {
     if (has("hover") && this.store.hover >= 0 && this.root.contains(document.activeElement))
       this.say(told(this.store, this.store.hover, [this.target, ...table.columns()].filter(Boolean)));
   }
-  // The table, at once or, while a brush moves, a few times in a second: its texts are half of the work of a frame.
+  // Draw the table at once, or, while a brush moves, a few times per second: its texts take half of the time of a
+  // frame.
   sortSoon() {
     const wait = this.sorted + BETWEEN - performance.now(),
       sort = () => {
@@ -328,7 +329,7 @@ export class App {
     this.head.legend(colour);
     this.root.querySelector(".notes").innerHTML = this.store.data.notes.map((n) => `<li>${escape(n)}</li>`).join("");
   }
-  // the table beside the other views, or among them where there is no room
+  // Place the table beside the other views, or among them if the page is narrow.
   place() {
     const { table } = this.views,
       main = this.root.querySelector(".main");
@@ -379,7 +380,7 @@ export class App {
     this.filter.value = other.store.filter;
     this.store.adopt(other.store);
   }
-  // the runs as the kernel sees them now
+  // Take the runs that the kernel has sent.
   take(data) {
     this.store.take(data);
   }

@@ -33,7 +33,7 @@ export class Axis {
     const many = () => (curved ? powers(a, b, most) : kind === "time" ? [a, b] : nice(a, b, most));
     this.ticks = (named ?? (flat ? [low] : many())).map((v) => [this.to(v), text(v)]);
   }
-  // the values that a stretch of the axis holds, as a brush; null where there is none
+  // Return the values on a section of the axis as a brush; null if there are none.
   brush(from, to) {
     if (from > to) [from, to] = [to, from];
     if (this.column.kind === "words") {
@@ -41,7 +41,7 @@ export class Axis {
       for (let i = 0; i < this.column.words.length; i++) if (this.to(i) >= from && this.to(i) <= to) words.add(i);
       return { words, from, to };
     }
-    // up to the end of the axis means what lies beyond, too: a run that comes later may be better than all
+    // A brush to the end of the axis is unlimited there: a later run may be better than all.
     return { low: from <= 0 ? -Infinity : this.back(from), high: to >= 1 ? Infinity : this.back(to) };
   }
   // [from, to] of a brush, from 0 to 1
@@ -58,7 +58,7 @@ export class Axis {
   }
 }
 
-// whether there is room for a text at each place
+// True if there is room for a text at each position.
 function apart(places) {
   const sorted = [...places].sort((a, b) => a - b);
   return sorted.every((t, i) => !i || t - sorted[i - 1] > 0.07);

@@ -3,7 +3,7 @@ import { escape } from "../../src/escape.js";
 
 const GROUPS = { run: "run", setting: "settings", data: "data", metric: "metrics" };
 
-// `given`: {columns, axes} of keys; `put(kind, keys)` takes what is ticked.
+// `put(kind, keys)` is called with the ticked columns or axes.
 export function chooser(app, put) {
   const box = document.createElement("div");
   box.className = "chooser";

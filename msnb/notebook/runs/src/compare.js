@@ -25,10 +25,10 @@ export class Compare {
     this.element.addEventListener("click", (e) => {
       if (e.target.closest("[data-do=graph]")) this.graph(e.target.closest("[data-do=graph]"));
     });
-    // what the reader has opened stays open, however often its text is written anew
+    // An open section stays open when its text is rewritten.
     this.element.addEventListener("toggle", (e) => (this.open = e.target.open), true);
   }
-  // the runs are others; what is known of those that were not running is still so
+  // Other runs are shown: forget the answers about running ones, which may be outdated.
   forget() {
     for (const key of this.asked) if (key.includes(RUNNING)) this.asked.delete(key);
   }
@@ -48,7 +48,7 @@ export class Compare {
     this.told.set(key, told);
     if (this.now === key) this.draw(names, told);
   }
-  // Each part is written when it is another: a live run changes its curves, and not the graph that is looked at.
+  // Rewrite only sections that have changed: a live run changes its curves, but not the graph that the reader looks at.
   draw(names, told) {
     const part = (name, html) => setHtml(this.element.querySelector(`[data-part=${name}]`), html),
       files = told && !told.problem ? told : {};

@@ -5,7 +5,7 @@ const SIZES = [
   [1e6, "M"],
 ];
 
-// A number in at most about eight characters; what was not recorded is a dash, what is none says so.
+// Format a number in at most about eight characters.
 export function number(value) {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";

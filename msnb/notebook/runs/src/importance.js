@@ -8,7 +8,7 @@ import { number, percent, runs } from "./format.js";
 
 const BINS = 24;
 
-// the standard error as a line over the end of a bar
+// The standard error is a line over the end of a bar.
 function unsure({ share, error }, most) {
   const from = (100 * Math.max(0, share - error)) / most;
   return `<b style="left:${from}%;width:${Math.min((200 * error) / most, 100 - from)}%"></b>`;
@@ -29,7 +29,7 @@ export class Importance {
       else if (e.target.closest("[data-do=picked]")) this.ask(true);
     });
   }
-  // the runs or the target are others
+  // The runs or the target have changed.
   forget() {
     this.known.clear();
   }
@@ -108,7 +108,7 @@ export class Importance {
         .join("")}</ul>`
     );
   }
-  // how the target is spread: all runs behind, those that are picked before them
+  // The distribution of the target: all runs in the background, the picked ones in front.
   spread(column) {
     const axis = new Axis(column, 5),
       all = new Float64Array(BINS),

@@ -4,7 +4,7 @@ import { App } from "./app.js";
 
 const LATER = 300; // milliseconds until what the reader chose is kept
 
-// The kernel's side: questions with answers, and what outlives this drawing.
+// Questions to the kernel with answers, and the state that survives a redraw.
 function hostOf(model) {
   let serial = 0,
     timer;

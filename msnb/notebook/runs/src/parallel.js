@@ -44,7 +44,7 @@ export class Parallel {
     });
     this.dragHeads();
   }
-  // columns, size, theme or runs are others
+  // Columns, size, theme or runs have changed.
   settle() {
     const { store } = this;
     this.axes = this.app.axes
@@ -84,7 +84,7 @@ export class Parallel {
     this.drawPicked();
     this.drawOver();
   }
-  // a name as it fits into so many pixels
+  // Shorten a name to a width in pixels.
   fitted(name, room) {
     const pen = this.scales.canvas.getContext("2d");
     pen.font = this.app.paint.head;
@@ -233,7 +233,7 @@ export class Parallel {
       end: (moved) => moved || this.store.brush([key, null]),
     };
   }
-  // a press beside the axes ticks the run under the pointer
+  // A press between the axes ticks the run under the pointer.
   press(x, y) {
     const i = this.nearest(x, y);
     return i < 0 ? null : { move() {}, end: (moved) => moved || this.app.choose(i) };
@@ -259,7 +259,7 @@ export class Parallel {
     this.over.style.cursor = axis ? "crosshair" : "";
     this.store.point(axis ? -1 : this.nearest(x, y));
   }
-  // a head is dragged to where its axis is to stand
+  // An axis is moved by dragging its head.
   dragHeads() {
     let from = null;
     this.heads.addEventListener("pointerdown", (e) => {
@@ -295,7 +295,7 @@ export class Parallel {
     this.heads.addEventListener("pointerup", end);
     this.heads.addEventListener("pointercancel", end);
   }
-  // The form of an axis: its range, or its words, in fields; where it stands; what is sorted and coloured by it.
+  // Open the form of an axis: fields for its range or its words, its position, and buttons to sort and colour by it.
   open(key) {
     const axis = this.axes.find((one) => one.column.key === key),
       { column } = axis,

@@ -17,7 +17,7 @@ const IS = {
   hidden: (store, i) => store.hidden[i],
 };
 
-// The column that is meant: by its name, by the last part of it, by what it begins with.
+// Select a column by its name, by the last segment of its name, or by a prefix.
 function meant(store, name) {
   const wanted = name.toLowerCase(),
     of = (fits) => store.columns.filter((column) => fits(column.name.toLowerCase()));
@@ -74,7 +74,7 @@ function found(store, term) {
   return (i) => store.words(i).includes(word);
 }
 
-// {test: i => bool, problem: null or a sentence, hidden: whether hidden runs are asked for}
+// {test: i => bool, problem: null or a sentence, hidden: true if the query asks for hidden runs}
 export function query(store, text) {
   const tests = [];
   let problem = null;

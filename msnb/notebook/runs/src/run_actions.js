@@ -22,7 +22,7 @@ export class RunActions {
     box.innerHTML = this.drawn = html;
     if (keep) box.querySelector(`[data-do="${keep}"]`)?.focus();
   }
-  // what a button says, done with the ticked runs
+  // Run the action of a button on the ticked runs.
   act(name) {
     const { store } = this.app,
       { chosen } = store,

@@ -73,7 +73,7 @@ export class Scatter {
     this.draw();
     this.drawOver();
   }
-  // runs of one word stand beside each other, always in the same places
+  // Runs with equal words are spread side by side, always at the same positions.
   spread(places, room) {
     for (let i = 0; i < places.length; i++) places[i] += (((i * 0.618034) % 1) - 0.5) * room * 0.6;
   }
@@ -101,7 +101,7 @@ export class Scatter {
     pen.fillStyle = paint.line;
     for (let i = 0; i < store.count; i++) if (store.shown[i]) this.dot(pen, i, 2.2);
   }
-  // a run without a number on one of the axes stands nowhere: nothing is drawn at NaN
+  // A run without a number on one of the axes is not drawn.
   dot(pen, i, r) {
     pen.fillRect(this.xs[i] - r, this.ys[i] - r, 2 * r, 2 * r);
   }

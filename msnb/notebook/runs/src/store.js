@@ -43,7 +43,7 @@ export class Store {
     this.showHidden = false;
     this.take(data);
   }
-  // what the kernel tells of the runs; the selection stays with the runs that are still there
+  // Take the kernel's data; the runs that still exist stay selected.
   take(data) {
     const before = this.names && {
       chosen: this.chosen.map((i) => this.names[i]),
@@ -83,7 +83,7 @@ export class Store {
     this.look();
     this.tell("data");
   }
-  // What brushes on columns of words hold, as words: their numbers are others once a run brings a new one.
+  // Brushes on columns of words, as words, because new runs change the numbers of words.
   wordsOfBrushes() {
     return [...this.brushes].flatMap(([key, { words }]) =>
       words ? [[key, [...words].map((w) => this.of.get(key).words[w])]] : [],
@@ -101,7 +101,7 @@ export class Store {
   tell(what) {
     for (const act of this.heard) act(what);
   }
-  // all that words can be found in
+  // The text of a run that words are searched in.
   words(i) {
     this.text ??= this.names.map((name, at) =>
       [name, this.notes[at], ...this.columns.filter((c) => c.kind === "words").map((c) => c.text(at))]
@@ -135,7 +135,7 @@ export class Store {
     this.isPicked = new Uint8Array(this.count);
     for (const i of picked) this.isPicked[i] = 1;
   }
-  // the selection of another view of the same runs
+  // Take the selection of another view of the same runs.
   adopt(other) {
     this.showHidden = other.showHidden;
     this.brushes = new Map([...other.brushes].filter(([key]) => this.of.has(key)));
@@ -168,7 +168,7 @@ export class Store {
     this.hover = i;
     this.tell("hover");
   }
-  // whether there was room for it
+  // Return false if too many runs are ticked.
   choose(i, on = !this.chosen.includes(i)) {
     const rest = this.chosen.filter((other) => other !== i);
     if (on && rest.length >= MOST_CHOSEN) return false;
@@ -196,7 +196,7 @@ export function holds(brush, value) {
   return Number.isFinite(value) && value >= brush.low && value <= brush.high;
 }
 
-// A brush in words.
+// Describe a brush in words.
 export function said(column, brush) {
   if (brush.none) return "without a number";
   if (brush.words) return [...brush.words].map((w) => column.words[w]).join(", ") || "none";

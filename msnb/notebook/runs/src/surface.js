@@ -1,5 +1,5 @@
-// A canvas as large as its box in the pixels of the screen; its own coordinates are those of CSS. One that is filled,
-// with a colour or an opaque layer, is opaque from the first time on: the browser need not mix it with what lies below.
+// A canvas with the resolution of the screen and the coordinates of CSS. A canvas with a background colour or an opaque
+// layer is opaque, so that the browser need not blend it.
 export function surface(canvas, width, height, fill) {
   const scale = Math.min(window.devicePixelRatio || 1, 2);
   const [w, h] = [Math.round(width * scale), Math.round(height * scale)];
@@ -21,7 +21,7 @@ export function surface(canvas, width, height, fill) {
   return pen;
 }
 
-// A picture that is drawn seldom and put onto others often.
+// A picture that is drawn rarely and copied often.
 export class Layer {
   constructor() {
     this.canvas = document.createElement("canvas");
@@ -41,8 +41,8 @@ export function at(event, element) {
   return [event.clientX - box.left, event.clientY - box.top];
 }
 
-// A drag from pointerdown to pointerup, wherever the pointer goes in between; `begin` returns what to do while it moves
-// and at its end, or nothing where no drag begins.
+// A drag from pointerdown to pointerup, wherever the pointer moves in between. `begin` returns the actions while it
+// moves and at its end, or nothing if no drag begins.
 export function draggable(element, begin) {
   element.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;

@@ -77,7 +77,7 @@ export class Table {
     [...this.head.querySelectorAll("button")].find((b) => b.dataset.by === key)?.focus();
     this.app.say(`sorted by ${column?.name ?? "name"}, ${this.down ? "largest" : "smallest"} first`);
   }
-  // columns, order or runs are others
+  // Columns, order or runs have changed.
   settle() {
     const { store } = this,
       columns = this.columns(),
@@ -141,7 +141,7 @@ export class Table {
     else this.order.sort((a, b) => store.names[a].localeCompare(store.names[b], "en", { numeric: true }) * side);
     this.grid.setAttribute("aria-rowcount", this.order.length + 1);
     this.body.style.height = `${Math.max(this.order.length, 1) * ROW}px`;
-    // as high as all runs want it, whatever is picked of them: what stands below does not move under a brush
+    // The height is that of all runs, so that the page below does not move while a brush moves.
     this.scroll.style.setProperty("--rows", Math.max(store.names.length, 3));
     const at = this.order.findIndex((i) => store.names[i] === this.standing); // -1: it is not among the picked
     this.current = Math.max(0, Math.min(at < 0 ? this.current : at, this.order.length - 1));
@@ -183,7 +183,7 @@ export class Table {
     if (here !== undefined) this.body.setAttribute("aria-activedescendant", `${this.id}-${here}`);
     else this.body.removeAttribute("aria-activedescendant");
   }
-  // the row under the pointer: nothing is drawn anew, which would take the row from under a press
+  // Highlight the row under the pointer. Rows are not created again, because a press on one would get lost.
   light() {
     for (const [i, { row }] of this.drawn) row.classList.toggle("hover", i === this.store.hover);
   }
@@ -194,7 +194,7 @@ export class Table {
       const bad = column.kind === "number" && !column.none[i] && !Number.isFinite(column.values[i]);
       if (column.key === "run:state") {
         const state = column.text(i);
-        // "finished, loss is NaN" is no good end
+        // "finished, loss is NaN" counts as failed.
         return `${begin}state ${escape(state.includes(",") ? "failed" : state)}"><i></i>${escape(state)}</span>`;
       }
       const text = column.text(i);
@@ -266,6 +266,6 @@ export class Table {
   }
 }
 
-// What a screen reader hears of a run.
+// The text of a run for a screen reader.
 export const told = (store, i, columns) =>
   [store.names[i], ...columns.map((column) => `${column.name} ${column.text(i) || "none"}`)].slice(0, 6).join(", ");

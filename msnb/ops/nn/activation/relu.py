@@ -60,7 +60,7 @@ def relu(input: Tensor, inplace: Bool = False) -> Tensor:
         Tensor of the shape and type of `input`; `input` itself with `inplace`.
 
     Raises:
-        TypeError: If `input` is not made of numbers.
+        TypeError: If `input` does not consist of numbers.
 
     Examples:
         >>> print(ops.relu(Tensor([-1.0, 4.0], mindspore.float32)))

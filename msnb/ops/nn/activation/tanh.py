@@ -77,7 +77,7 @@ def _TanhShrink(input):
         Tensor of the shape and element type of `input`; of float32 for integers.
 
     Raises:
-        TypeError: If `input` is not made of numbers.
+        TypeError: If `input` does not consist of numbers.
     """
     _check.dtype_in("tanhshrink", "input", input, _check.NUMBER)
     return floating(input) - jnp.tanh(floating(input))

@@ -28,7 +28,7 @@ def GroupNorm(input, num_groups: PositiveInt, weight=None, bias=None, *, eps: Fl
         Tensor, shape and type of `input`.
 
     Raises:
-        TypeError: If `input` is not made of floating point numbers.
+        TypeError: If `input` does not consist of floating point numbers.
     """
     dtype_in("GroupNorm", "input", input, FLOAT)
     if input.ndim < 2 or input.shape[1] % num_groups:

@@ -84,7 +84,7 @@ def layer_norm(
         Tensor, shape and type of `input`.
 
     Raises:
-        TypeError: If `input` is not a Tensor of float or `normalized_shape` is not made of int.
+        TypeError: If `input` is not a Tensor of float or `normalized_shape` does not consist of int.
         ValueError: If `normalized_shape` is not the end of the shape of `input`.
     """
     if type(normalized_shape) is not tuple:

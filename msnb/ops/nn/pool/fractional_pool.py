@@ -77,7 +77,7 @@ def FractionalMaxPoolWithFixedKsize(
         A tuple of two Tensors of shape (N, C, *output_shape): the elements, and their flat indices in an image, int64.
 
     Raises:
-        TypeError: If an input is not made of numbers.
+        TypeError: If an input does not consist of numbers.
         ValueError: If the shapes do not fit.
     """
     sizes, sides = _repeat_per_dimension(ksize, 2), _repeat_per_dimension(output_shape, 2)
@@ -103,7 +103,7 @@ def FractionalMaxPool3DWithFixedKsize(
         A tuple of two Tensors of shape (N, C, *output_shape): the elements, and their flat indices in a volume, int64.
 
     Raises:
-        TypeError: If an input is not made of numbers.
+        TypeError: If an input does not consist of numbers.
         ValueError: If the shapes do not fit.
     """
     sizes, sides = _repeat_per_dimension(ksize, 3), _repeat_per_dimension(output_shape, 3)

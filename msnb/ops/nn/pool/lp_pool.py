@@ -17,10 +17,8 @@ def _pool_p_norm(op, pool, taps, x, norm_type, kernel_size, stride, ceil_mode):
         raise TypeError(f"For '{op}', 'norm_type' should be a number, but got {norm_type!r}.")
     if norm_type == 0:
         raise ValueError(f"For '{op}', 'norm_type' should not be 0.")
-    half = tensor_argument(op, "x", x).dtype in (
-        mstype.float16,
-        mstype.bfloat16,
-    )  # half precision overflows in the powers
+    # half precision overflows in the powers
+    half = tensor_argument(op, "x", x).dtype in (mstype.float16, mstype.bfloat16)
     powers = Pow.functional(Cast.functional(x, mstype.float32) if half else x, float(norm_type))
     settings = {"kernel_size": kernel_size, "stride": kernel_size if stride is None else stride}
     mean = pool(**settings, ceil_mode=ceil_mode)(powers)

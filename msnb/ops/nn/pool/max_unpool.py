@@ -80,7 +80,7 @@ def MaxUnpool2D(
         Tensor of the element type of `x`.
 
     Raises:
-        TypeError: If `argmax` is not made of integers.
+        TypeError: If `argmax` does not consist of integers.
         ValueError: If the shapes do not fit.
     """
     return _unpool_windows("MaxUnpool2D", x, argmax, 2, ksize, strides, pads, output_shape, data_format)
@@ -114,7 +114,7 @@ def MaxUnpool3D(
         Tensor of the element type of `x`.
 
     Raises:
-        TypeError: If `argmax` is not made of integers.
+        TypeError: If `argmax` does not consist of integers.
         ValueError: If the shapes do not fit.
     """
     return _unpool_windows("MaxUnpool3D", x, argmax, 3, ksize, strides, pads, output_shape, data_format)

@@ -1,4 +1,4 @@
-"""The quick start of a program: its first calls run an executable that XLA compiles quickly.
+"""Tiered compilation: the first calls of a large program run an executable that XLA compiles quickly.
 
 XLA compiles the full executable on a thread in the meantime, and it takes over at a fixed call. The last bits of the
 results of the two differ. The call is therefore a number that follows from the graph alone: equal programs compute
@@ -24,7 +24,7 @@ _SAVED_BY_KERNEL = 8e-3  # seconds of compilation that the quick executable save
 _LOST_BY_ELEMENT = 2e-9  # seconds that it takes longer for each element of an operation
 _LOST_BY_TAP = 8e-9  # and for each product of a convolution with one channel per filter, which XLA adds up in a loop
 _FEW_KERNELS = 100  # with fewer, the full executable is ready within some tenths of a second
-_WORTH = 6  # the quick start must save more time than this number of quick calls loses
+_WORTH = 6  # the quick executable must save more time than this number of quick calls loses
 _FIRST, _LAST = 11, 64  # bounds of the call at which the full executable takes over
 _EARLY = 3  # call at which its compilation starts if the calls meanwhile do not compete with it for processors
 _MANY_CALLS, _MANY_PROCESSORS = 30, 4  # they do not if they are short, or with more processors than these
@@ -32,7 +32,7 @@ _MATRIX_PRODUCTS = "dot_general"  # both executables call the same library
 _MOVED_FOR_FREE = {"reshape", "broadcast_in_dim", "squeeze", "expand_dims", "stop_gradient", "name"}
 
 
-class QuickStartPlan(NamedTuple):
+class TierPlan(NamedTuple):
     """The calls at which the executable of a program changes; the first call has number 0.
 
     Attributes:
@@ -44,7 +44,7 @@ class QuickStartPlan(NamedTuple):
     takeover: int
 
 
-def plan_quick_start(graph: ClosedJaxpr, device: Any) -> QuickStartPlan | None:
+def plan_tiers(graph: ClosedJaxpr, device: Any) -> TierPlan | None:
     """Return the plan for a program; None if its full executable runs from the first call on."""
     if context._state.compile_effort != "auto" or device.platform != "cpu":
         return None
@@ -61,7 +61,7 @@ def plan_quick_start(graph: ClosedJaxpr, device: Any) -> QuickStartPlan | None:
     balance = saved / lost if lost else math.inf  # number of calls after which the quick executable has saved nothing
     takeover = int(min(max(balance / 2, _FIRST), _LAST))
     is_early = balance > _MANY_CALLS or _count_processors() > _MANY_PROCESSORS
-    return QuickStartPlan(_EARLY if is_early else takeover, takeover)
+    return TierPlan(_EARLY if is_early else takeover, takeover)
 
 
 def _is_small(jaxpr):
@@ -163,11 +163,11 @@ def full_form(form: Any) -> Any:
     return form.full if isinstance(form, QuickForm) else form
 
 
-class QuickStart:
-    """The quick start of one program: its plan, and the quick executables of its forms while it lasts.
+class Tiers:
+    """The tiers of one program: its plan, and the quick executables of its forms until the full one takes over.
 
     Args:
-        plan (Union[QuickStartPlan, None]): None for a program that has no quick start.
+        plan (Union[TierPlan, None]): None for a program that has one tier.
 
     Attributes:
         is_over (bool): True once the full executable has taken over.
@@ -176,14 +176,14 @@ class QuickStart:
 
     __slots__ = ("_plan", "_forms", "is_over", "earlier_calls")
 
-    def __init__(self, plan: QuickStartPlan | None) -> None:
+    def __init__(self, plan: TierPlan | None) -> None:
         self._plan = plan
         self._forms: dict[Any, QuickForm] = {}
         self.is_over: bool = plan is None
         self.earlier_calls: int = 0
 
     def continue_from(self, earlier_calls: int) -> None:
-        """Set `earlier_calls`. The quick start may not be over at that call."""
+        """Set `earlier_calls`. The full executable may not have taken over at that call."""
         self.earlier_calls = earlier_calls
         self.is_over = self._plan is None
 

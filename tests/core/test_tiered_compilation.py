@@ -11,8 +11,8 @@ import pytest
 import msnb as ms
 from msnb import Tensor, context, nn, ops
 from msnb.common import progress
-from msnb.core.program import background_compile, extra_outputs, program_cache, program_forms, quick_start
-from msnb.core.program.quick_start import QuickForm, QuickStartPlan, plan_quick_start
+from msnb.core.program import background_compile, extra_outputs, program_cache, program_forms, tiered_compilation
+from msnb.core.program.tiered_compilation import QuickForm, TierPlan, plan_tiers
 
 X = Tensor(np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3))
 Y = Tensor(np.ones((4, 2), np.float32))
@@ -26,7 +26,7 @@ def graph_mode():
 @pytest.fixture
 def plan(monkeypatch):
     """All programs start quickly: the full executable is compiled from call 2 on, and takes over at call 4."""
-    monkeypatch.setattr(program_forms, "plan_quick_start", lambda graph, device: QuickStartPlan(2, 4))
+    monkeypatch.setattr(program_forms, "plan_tiers", lambda graph, device: TierPlan(2, 4))
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_the_full_executable_takes_over_at_its_call(plan, efforts):
 
 def test_both_executables_train_alike(plan, monkeypatch):
     quick = [loss for _, loss in train(make_step(), 7)]
-    monkeypatch.setattr(program_forms, "plan_quick_start", lambda graph, device: None)
+    monkeypatch.setattr(program_forms, "plan_tiers", lambda graph, device: None)
     np.testing.assert_allclose(quick, [loss for _, loss in train(make_step(), 7)], rtol=1e-5)
 
 
@@ -188,7 +188,7 @@ def test_observers_that_come_and_go_do_not_change_the_takeover(plan):
 def test_a_profile_measures_the_full_executable(plan):
     step = make_step()
     train(step, 1)
-    with quick_start.full_executables():
+    with tiered_compilation.full_executables():
         assert train(step, 1)[0][0] == "full"
     assert train(step, 1)[0][0] == "quick"  # the number of the call alone decides again
 
@@ -238,7 +238,7 @@ def plan_of(net, *inputs, effort="auto"):
     before = context.get_context("compile_effort")
     context.set_context(compile_effort=effort)
     try:
-        return plan_quick_start(program.jaxpr, program_forms.device_of(program))
+        return plan_tiers(program.jaxpr, program_forms.device_of(program))
     finally:
         context.set_context(compile_effort=before)
 
@@ -253,18 +253,18 @@ def test_small_programs_and_slow_steps_run_the_full_executable_at_once(users_com
     assert plan_of(nn.Dense(3, 2), X) is None
     assert plan_of(Deep(), wide) is None
     start = plan_of(Deep(), Tensor(np.ones(64, np.float32)))
-    assert quick_start._FIRST <= start.takeover <= quick_start._LAST and start.start <= start.takeover
+    assert tiered_compilation._FIRST <= start.takeover <= tiered_compilation._LAST and start.start <= start.takeover
 
 
 def test_the_takeover_does_not_depend_on_the_machine(users_compiler, monkeypatch):
     calls = set()
     for processors in (1, 2, 64):
-        monkeypatch.setattr(quick_start, "_count_processors", lambda count=processors: count)
+        monkeypatch.setattr(tiered_compilation, "_count_processors", lambda count=processors: count)
         calls.add(plan_of(Deep(), Tensor(np.ones(64, np.float32))).takeover)
     assert len(calls) == 1
 
 
-def test_other_efforts_and_flags_of_the_user_have_no_quick_start(users_compiler, monkeypatch):
+def test_other_efforts_and_flags_of_the_user_have_one_tier(users_compiler, monkeypatch):
     x = Tensor(np.ones(64, np.float32))
     assert plan_of(Deep(), x, effort="full") is None
     assert plan_of(Deep(), x, effort="quick") is None
@@ -272,7 +272,7 @@ def test_other_efforts_and_flags_of_the_user_have_no_quick_start(users_compiler,
     assert plan_of(Deep(), x) is None
 
 
-def test_a_loop_of_unknown_length_has_no_quick_start(users_compiler):
+def test_a_loop_of_unknown_length_has_one_tier(users_compiler):
     class Looping(Deep):
         def construct(self, x):
             while ops.reduce_sum(x) < 1000.0:
@@ -287,10 +287,10 @@ import os, sys, threading
 import numpy as np
 import msnb as ms
 from msnb import nn, Tensor, ops
-from msnb.core.program import program_forms, quick_start
+from msnb.core.program import program_forms, tiered_compilation
 ms.set_context(mode=ms.GRAPH_MODE)
 ms.set_seed(1)
-program_forms.plan_quick_start = lambda graph, device: quick_start.QuickStartPlan(2, 5)
+program_forms.plan_tiers = lambda graph, device: tiered_compilation.TierPlan(2, 5)
 if sys.argv[1] == "loaded":
     def spin():
         x = 0
