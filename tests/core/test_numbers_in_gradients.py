@@ -6,6 +6,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
+from msnb.core.operator import api_generations
 
 grad, grad_all = ops.GradOperation(), ops.GradOperation(get_all=True)
 grad_with = ops.GradOperation(get_all=True, sens_param=True)
@@ -118,3 +119,33 @@ def test_a_bprop_may_set_a_global_name_in_pynative_mode():
     if context.get_context("mode") == context.PYNATIVE_MODE:
         grad(Told())(Tensor([1.0, 2.0]))
         assert told == (2,)
+
+
+@pytest.mark.parametrize("mode", [context.PYNATIVE_MODE, context.GRAPH_MODE])
+def test_parameters_beside_a_bprop_get_gradients_of_0_in_mindspore_2(mode, monkeypatch):
+    class Scaled(Halved):
+        def __init__(self):
+            super().__init__()
+            self.scale = Parameter(Tensor([2.0]), name="scale")
+
+        def bprop(self, x, out, dout):
+            return (dout * 5,)
+
+    monkeypatch.setattr(api_generations, "shared", 2)
+    context.set_context(mode=mode, check_bprop=True)
+    net = Scaled()
+    _, (of_inputs, of_weights) = ops.value_and_grad(net, 0, net.trainable_params())(Tensor([1.0]))
+    assert of_inputs.asnumpy().tolist() == [5.0] and of_weights[0].asnumpy().tolist() == [0.0]
+
+
+def test_check_bprop_refuses_a_number_as_the_gradient_of_a_tensor():
+    class Numbered(nn.Cell):
+        def construct(self, x):
+            return x * 2
+
+        def bprop(self, x, out, dout):
+            return (2,)
+
+    context.set_context(check_bprop=True)
+    with pytest.raises(TypeError, match="as the gradient of a Tensor"):
+        grad(Numbered())(Tensor([1.0]))

@@ -82,3 +82,10 @@ def test_truncate_sequence_pair():
     )
     row = next(d.create_dict_iterator(output_numpy=True))
     assert (row["a"].tolist(), row["b"].tolist()) == ([1, 2], [4, 5])
+
+
+def test_a_vocab_without_words_says_how_to_build_it():
+    vocab = text.Vocab()
+    for call in (lambda: vocab.ids_to_tokens(2), lambda: vocab.tokens_to_ids(["w"]), vocab.vocab):
+        with pytest.raises(RuntimeError, match="Vocab.from_list"):
+            call()

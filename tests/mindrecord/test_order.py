@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import msnb.dataset as ds
+from msnb.core.operator import api_generations
 from msnb.dataset.core.streams import Mt32, first_draws
 from msnb.mindrecord import FileWriter
 
@@ -129,3 +130,64 @@ def test_user_defined_sampler_over_mindrecord(path):
     dataset.use_sampler(Backwards())
     it = dataset.create_tuple_iterator(num_epochs=2, output_numpy=True)
     assert [[int(row[0]) for row in it] for _ in range(2)] == [list(range(12, -1, -1))] * 2
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """12 rows, numbered, in three files."""
+    name = str(tmp_path_factory.mktemp("files") / "rows.mindrecord")
+    writer = FileWriter(name, 3)
+    writer.add_schema({"x": {"type": "int32"}})
+    writer.write_raw_data([{"x": i} for i in range(12)])
+    writer.commit()
+    return [name + str(i) for i in range(3)]
+
+
+@pytest.mark.parametrize(
+    "shuffle, expected",
+    [
+        (
+            ds.Shuffle.FILES,
+            [
+                [8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6, 7],
+                [4, 5, 6, 7, 8, 9, 10, 11, 0, 1, 2, 3],
+                [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+            ],
+        ),
+        (
+            ds.Shuffle.INFILE,
+            [
+                [1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8],
+                [2, 3, 1, 0, 6, 7, 5, 4, 10, 11, 9, 8],
+                [3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10],
+            ],
+        ),
+    ],
+)
+def test_order_of_shuffled_files_equals_mindspore_2(files, shuffle, expected, monkeypatch):
+    monkeypatch.setattr(api_generations, "shared", 2)
+    ds.config.set_seed(3)
+    dataset = ds.MindDataset(files, shuffle=shuffle)
+    it = dataset.create_tuple_iterator(num_epochs=3, output_numpy=True)
+    assert [[int(row[0]) for row in it] for _ in range(3)] == expected
+    ds.config.set_seed(3)
+    share = ds.MindDataset(files[0], shuffle=shuffle, num_shards=2, shard_id=0)
+    rows = [int(row[0]) for row in share.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+    assert rows == expected[0][::2]
+
+
+def test_shuffled_files_exclude_num_samples(files, monkeypatch):
+    monkeypatch.setattr(api_generations, "shared", 2)
+    with pytest.raises(ValueError, match="'num_samples' cannot be specified"):
+        ds.MindDataset(files, shuffle=ds.Shuffle.INFILE, num_samples=5)
+
+
+def test_levels_of_shuffling_are_for_mindrecord_alone():
+    with pytest.raises(TypeError, match="shuffle"):
+        ds.NumpySlicesDataset([1, 2], shuffle=ds.Shuffle.FILES)
+
+
+def test_text_files_refuse_the_levels_of_mindrecord(tmp_path):
+    (tmp_path / "lines.txt").write_text("a")
+    with pytest.raises(ValueError, match="Shuffle.GLOBAL or Shuffle.FILES"):
+        ds.TextFileDataset(str(tmp_path / "lines.txt"), shuffle=ds.Shuffle.INFILE)

@@ -254,3 +254,8 @@ def test_scores_that_are_nan_and_labels_that_name_no_class_are_said(metric, monk
 def test_labels_that_name_no_class_are_refused_where_classes_are_counted(metric, label):
     with pytest.raises(ValueError, match="class"):
         metric(*_tensors(labels=[0, 1, label]))
+
+
+def test_occlusion_sensitivity_refuses_a_bool_as_margin():
+    with pytest.raises(TypeError, match="margin"):
+        nn.OcclusionSensitivity(margin=True)

@@ -460,8 +460,10 @@ class Parameter(Tensor):
     def __copy__(self) -> "Parameter":
         return self.clone()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Parameter":
-        memo[id(self)] = clone = self.clone()
+    def __deepcopy__(self, memodict: Any) -> "Parameter":
+        clone = self.clone()
+        if isinstance(memodict, dict):
+            memodict[id(self)] = clone
         clone.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("key", "_param_info")})
         return clone
 

@@ -470,8 +470,10 @@ class Tensor(Boxed):
             clone.__dict__.update(self.__dict__)
         return clone
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Tensor":
-        memo[id(self)] = clone = box(self._array)
+    def __deepcopy__(self, memodict: Any) -> "Tensor":
+        clone = box(self._array)
+        if isinstance(memodict, dict):  # MindSpore does not read it, and programs pass other values
+            memodict[id(self)] = clone
         return clone
 
 

@@ -11,6 +11,8 @@ from msnb import context
 from msnb.core import script
 from msnb.core.eager import integer_gradients, tape
 from msnb.core.eager.integer_gradients import has_gradient, is_integer
+from msnb.core.errors.messages import describe
+from msnb.core.operator import api_generations
 from msnb.core.operator.autocast import cast_kernel
 from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import is_inexact
@@ -55,8 +57,9 @@ def _restore_cotangent_structure(out, cotangents):
 def _call_bprop(cell, args, out, dout):
     """Call the cell's bprop. Returns one gradient per input, with checked shape and cast to its dtype.
 
-    If the context has ``check_bprop=True``, a gradient of another dtype is an error. A Cell with trainable Parameters
-    is an error too, because bprop returns gradients of inputs only.
+    If the context has ``check_bprop=True``, a gradient of another dtype or type is an error. In r1.1 a Cell with
+    trainable Parameters is an error too, because bprop returns gradients of inputs only. In MindSpore 2 the gradients
+    of its Parameters are 0.
     """
     bprop = cell.bprop if _thread.frame is None else script.call(cell.bprop)
     grads = bprop(*args, out, dout)
@@ -67,7 +70,7 @@ def _call_bprop(cell, args, out, dout):
             f"{len(args)}. The bprop of {type(cell).__name__} should return one gradient per input."
         )
     strict = context.get_context("check_bprop")
-    if strict and (learnt := cell.trainable_params()):
+    if strict and api_generations.shared == 1 and (learnt := cell.trainable_params()):
         raise RuntimeError(
             f"When user defines the net bprop, there are {len(learnt)} parameters that is not supported in the net. "
             f"The bprop of {type(cell).__name__} gives gradients of inputs alone, so that "
@@ -85,6 +88,8 @@ def _call_bprop(cell, args, out, dout):
 
 def _check_and_cast_gradient(cell, grad, arg, strict):
     """Return the gradient of one input Tensor in its dtype, or None."""
+    if strict and isinstance(arg, Tensor) and isinstance(grad, (bool, int, float)):
+        raise TypeError(f"bprop of {type(cell).__name__} returned {describe(grad)} as the gradient of a Tensor.")
     if not isinstance(arg, Tensor) or not has_gradient(arg._array.dtype) or not isinstance(grad, Tensor):
         return None
     if grad.shape != arg.shape:

@@ -54,13 +54,19 @@ class Vocab:
     def __init__(self):
         self._ids = {}
         self._bytes = {}
+        self._is_built = False
 
     @classmethod
     def _from_ids(cls, ids):
         vocab = cls()
+        vocab._is_built = True
         vocab._ids = ids
         vocab._bytes = {word.encode("utf-8"): i for word, i in ids.items()}
         return vocab
+
+    def _check_is_built(self):
+        if not self._is_built:
+            raise RuntimeError("The Vocab has no words yet: build it with Vocab.from_list or another from_ method.")
 
     @property
     def c_vocab(self) -> "Vocab":
@@ -191,15 +197,18 @@ class Vocab:
 
     def vocab(self) -> dict[str, int]:
         """Return a dict of word to id."""
+        self._check_is_built()
         return dict(self._ids)
 
     def tokens_to_ids(self, tokens: str | list[str]) -> int | list[int]:
         """Return the id of a word, or a list of the ids of several words. The id of an unknown word is -1."""
+        self._check_is_built()
         ids = [self._ids.get(t, -1) for t in _as_items(tokens, "tokens", str)]
         return ids[0] if len(ids) == 1 else ids
 
     def ids_to_tokens(self, ids: int | list[int]) -> str | list[str]:
         """Return the word of an id, or a list of the words of several ids. The word of an unknown id is ''."""
+        self._check_is_built()
         words = {number: word for word, number in self._ids.items()}
         numbers = _as_items(ids, "ids", int)
         for i in numbers:

@@ -1,5 +1,6 @@
 """The tree of Cells: Parameters and sub-Cells as attributes, their names, and iteration over them."""
 
+import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, ValuesView
 from typing import Any
@@ -66,8 +67,7 @@ class CellTree:
             _name_child(self, name, value)
         elif isinstance(value, ParameterTuple):
             _remove_attribute(self, name)
-            for param in value:
-                self.insert_param_to_cell(param.name, param, check_name=False)
+            _insert_members(self, value)
             values[name] = value
         elif name in params and params[name] is not None:
             _assign_parameter(self, name, value)
@@ -228,12 +228,22 @@ class CellTree:
         return params or None
 
     def check_names(self) -> None:
-        """Raise ValueError if two Parameters have the same name."""
+        """Raise ValueError if two Parameters have the same name.
+
+        In MindSpore 2 a network with equal names is not refused: its Parameters are renamed after their paths.
+        """
+        if api_generations.shared == 2 and self._has_equal_names():
+            for name, param in self.parameters_and_names():
+                param.name = name
         names = {}
         for param in self.get_parameters():
             other = names.setdefault(param.name, param)
             if other is not param:
                 raise ValueError(f"{type(self).__name__} has two Parameters named '{param.name}'; rename one of them.")
+
+    def _has_equal_names(self):
+        names = [p.name for p in self.get_parameters()]
+        return len(set(names)) < len(names)
 
     def check_names_and_refresh_name(self) -> None:
         """Name unnamed Parameters after their paths, and raise ValueError if two names are equal."""
@@ -353,6 +363,27 @@ def _record_traced_assignment(cell, name, value):
             f"graph knows, where a Python value cannot change. Make it a Parameter."
         )
     _thread.frame.trace.cell_changes.record(cell, name, before)
+
+
+def _insert_members(cell, parameters):
+    """Add the Parameters of a ParameterTuple to `cell` under their names, and number unnamed ones: ``Parameter$1``.
+
+    Without numbers the second of two unnamed Parameters would replace the first, as in r1.1, where the first stays
+    unnamed. MindSpore 2 numbers all, and refuses equal names.
+    """
+    if api_generations.shared == 2:
+        names = {}
+        for param in parameters:
+            if param.name != "Parameter" and names.setdefault(param.name, param) is not param:
+                raise ValueError(
+                    f"For 'ParameterTuple', two Parameters are named '{param.name}', and a Cell keeps one of each "
+                    f"name. Give them different names."
+                )
+    for param in parameters:
+        keeps_name = api_generations.shared == 1 and cell._params.get("Parameter", param) is param
+        if param.name == "Parameter" and not keeps_name:
+            param.name = next(name for n in itertools.count(1) if (name := f"Parameter${n}") not in cell._params)
+        cell.insert_param_to_cell(param.name, param, check_name=False)
 
 
 def _remove_attribute(cell, name):

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from msnb.common.kinds import Each, Instance, Int, PositiveInt, checked
+from msnb.common.kinds import Each, Int, OneOrEach, PositiveInt, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import FiniteFloat
 from msnb.nn.cell import Cell
@@ -39,7 +39,7 @@ class OcclusionSensitivity(Metric):
     def __init__(
         self,
         pad_val: FiniteFloat = 0.0,
-        margin: Annotated[int | list[int], Instance(int, list)] = 2,
+        margin: Annotated[int | list[int], OneOrEach(Int)] = 2,
         n_batch: PositiveInt = 128,
         b_box: Annotated[list[int], Each(Int)] | None = None,
     ) -> None:

@@ -52,6 +52,33 @@ class RecordOrder:
         return self.top.describe()
 
 
+class FileOrder(RecordOrder):
+    """Order of rows in which files stay together: the files are shuffled, or the rows of each file.
+
+    Each epoch shuffles the order of the previous one again. The sampler selects positions of this order.
+    """
+
+    def __init__(self, top: Any, ends: np.ndarray, shuffles_files: bool) -> None:
+        super().__init__(top)
+        self.files: list[np.ndarray] = np.split(np.arange(ends[-1]), ends[:-1])
+        self.shuffles_files = shuffles_files
+        self.seed = fresh_seed()
+        self.epoch: int = 0
+
+    def next_epoch(self) -> np.ndarray:
+        """Return the sample indices of the next epoch as an int64 array."""
+        positions = super().next_epoch()
+        self.epoch += 1
+        seed = self.seed + self.epoch
+        if self.shuffles_files:
+            self.files = [self.files[n] for n in Minstd(seed).shuffle(list(range(len(self.files))))]
+        else:  # each file by the same random numbers
+            self.files = [np.array(Minstd(seed).shuffle(rows.tolist()), np.int64) for rows in self.files]
+        rows = np.concatenate(self.files)
+        added = np.arange(len(rows), self.steps[0].rows)  # rows of `padded_sample`
+        return np.concatenate([rows, added])[positions]
+
+
 class RecordRandom(Random):
     def draw_of(self, rows: Any) -> np.ndarray:
         """Draw positions from 0 to `rows` - 1."""

@@ -13,10 +13,18 @@ from msnb.dataset.engine.sources.samples import ArraySamples, FileSamples  # noq
 
 
 class Shuffle(str, Enum):
-    """Shuffling of a data set of files: ``GLOBAL`` shuffles files and rows, ``FILES`` only the files."""
+    """Shuffling of a data set of files: ``GLOBAL`` shuffles files and rows, ``FILES`` only the files, and ``INFILE``
+    the rows of each file.
+
+    Only `MindDataset` of MindSpore 2 takes ``INFILE``, ``ADAPTIVE`` and ``PARTIAL``. The last two save memory there;
+    here they shuffle as ``GLOBAL`` does.
+    """
 
     GLOBAL = "global"
     FILES = "file"
+    INFILE = "infile"
+    ADAPTIVE = "adaptive"
+    PARTIAL = "partial"
 
 
 def check_sharing(shuffle: Any, sampler: Any, num_shards: int | None, shard_id: int | None) -> None:

@@ -3,7 +3,7 @@
 import copy
 from typing import TYPE_CHECKING, Annotated, Any
 
-from msnb.common.kinds import Worded, checked, readable
+from msnb.common.kinds import checked, readable
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.kinds import Flag, Int, NumSamples, Workers, of_type
 from msnb.dataset.core.shares import resolve_shard
@@ -12,17 +12,13 @@ from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.dataset import Dataset
 from msnb.dataset.engine.execution import nodes
 from msnb.dataset.engine.operations.splitting import Shares, part_sizes
-from msnb.dataset.engine.sources.base import Shuffle, SourceDataset, check_sharing
+from msnb.dataset.engine.sources.base import SourceDataset, check_sharing
 
 if TYPE_CHECKING:  # used only in annotations
     from msnb.dataset.engine.samplers import Sampler
 
 
-def _check_shuffle(shuffle, name):
-    return shuffle if isinstance(shuffle, str) else of_type(bool)(shuffle, name)  # the enum Shuffle is a str
-
-
-Shuffled = Annotated[bool | Shuffle, Worded("a bool", _check_shuffle)]
+Shuffled = Annotated[bool, of_type(bool)]
 Sampling = Annotated[
     samplers.BuiltinSampler | samplers.Sampler, of_type(type(None), samplers.BuiltinSampler, samplers.Sampler)
 ]
@@ -81,11 +77,13 @@ class MappableDataset(SourceDataset):
             self._shared["samples"] = self._load_samples()
         return self._shared["samples"]
 
+    def _open_sampler(self, samples):
+        open_sampler = samplers.open_for_records if self.of_records else type(self.sampler).open
+        return open_sampler(self.sampler, samples.rows, samples.class_ids)
+
     def _make_plan_node(self, children):
         samples = self._get_samples()
-        open_sampler = samplers.open_for_records if self.of_records else type(self.sampler).open
-        running_sampler = open_sampler(self.sampler, samples.rows, samples.class_ids)
-        node = nodes.IndexSource(samples, running_sampler, list(self.columns))
+        node = nodes.IndexSource(samples, self._open_sampler(samples), list(self.columns))
         return self.cache.node(self, node) if self.cache is not None else node
 
     def add_sampler(self, new_sampler: Any) -> None:

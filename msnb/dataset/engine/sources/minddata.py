@@ -5,13 +5,16 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import check, checked
+from msnb.core.operator import api_generations
 from msnb.dataset.core.kinds import File, Int, NumSamples, Text, Workers, of_type
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.execution.chunk import stack_if_uniform
+from msnb.dataset.engine.execution.record_sampling import FileOrder
 from msnb.dataset.engine.sources.base import Shuffle
-from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
+from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling
 from msnb.dataset.engine.sources.samples import Samples
+from msnb.dataset.engine.sources.streamed import StreamShuffled
 from msnb.mindrecord._reader import Records
 from msnb.mindrecord.common.exceptions import MindRecordException
 
@@ -62,7 +65,9 @@ class MindDataset(MappableDataset):
         dataset_file (Union[str, list[str]]): A file, whose other shards are read too, or a list of files.
         columns_list (list[str], optional): Fields to read. Default: None, all, in the order of their names.
         num_parallel_workers (int, optional): Number of workers. Default: None, the number in ``dataset.config``.
-        shuffle (bool, optional): True for a random order. Default: None, which means True.
+        shuffle (Union[bool, Shuffle], optional): True or ``Shuffle.GLOBAL`` for a random order. In MindSpore 2 also
+            ``Shuffle.FILES`` for the files in random order, each in its own order, and ``Shuffle.INFILE`` for the
+            files in their order, each shuffled; both exclude `num_samples`. Default: None, which means True.
         num_shards (int, optional): Number of shards that the rows are divided into. Default: None.
         shard_id (int, optional): Index of this shard. Default: None.
         sampler (Sampler, optional): Selects and orders the rows; cannot be combined with `shuffle` or shards. Default:
@@ -92,7 +97,7 @@ class MindDataset(MappableDataset):
         dataset_file: str | list[str] | None = None,
         columns_list: Annotated[list[str], of_type(list)] | None = None,
         num_parallel_workers: Workers | None = None,
-        shuffle: Shuffled | None = None,
+        shuffle: StreamShuffled | None = None,
         num_shards: Int | None = None,
         shard_id: Int | None = None,
         sampler: Sampling | None = None,
@@ -112,10 +117,17 @@ class MindDataset(MappableDataset):
             raise ValueError(f"length of dataset_file should less than or equal to 4096, but got {len(files)}.")
         for file in files:
             check(File, file, "dataset_file", "MindDataset")
-        if shuffle is Shuffle.FILES:
-            raise ValueError(
-                "For 'MindDataset', 'shuffle' should be bool: rows are shuffled over all files, or read in their order."
-            )
+        self._file_order = shuffle if shuffle in (Shuffle.FILES, Shuffle.INFILE) else None
+        if self._file_order is not None:
+            if api_generations.shared == 1:
+                raise ValueError(
+                    "For 'MindDataset', 'shuffle' should be bool: rows are shuffled over all files, or read in their "
+                    "order."
+                )
+            if num_samples is not None:
+                raise ValueError(
+                    "'Shuffle.FILES' or 'Shuffle.INFILE' and 'num_samples' cannot be specified at the same time."
+                )
         self._check_padding_arguments(columns_list, padded_sample, num_padded)
         if sampler is not None and not isinstance(
             sampler,
@@ -126,6 +138,8 @@ class MindDataset(MappableDataset):
             | samplers.SequentialSampler,
         ):
             raise ValueError(f"The sampler is not supported yet: {type(sampler).__name__}.")
+        if isinstance(shuffle, Shuffle):
+            shuffle = self._file_order is None
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_file = dataset_file
         self.load_dataset: bool = not isinstance(dataset_file, list)
@@ -172,6 +186,21 @@ class MindDataset(MappableDataset):
         if column is not None:
             check(Text, column, "class_column", "MindDataset")
         return _RecordSamples(records, columns, self._make_padding_row(records, columns), self.num_padded, column)
+
+    def _open_sampler(self, samples):
+        running = super()._open_sampler(samples)
+        if self._file_order is None:
+            return running
+        return FileOrder(running.top, samples.records.ends, self._file_order is Shuffle.FILES)
+
+    def use_sampler(self, new_sampler) -> None:
+        """Replace the present sampler, and the order of files, by `new_sampler`."""
+        super().use_sampler(new_sampler)
+        self._file_order = None
+
+    def is_shuffled(self) -> bool:
+        """Return True if the order is random."""
+        return self._file_order is not None or super().is_shuffled()
 
     def _make_padding_row(self, records, columns):
         if self.padded_sample is None:

@@ -171,6 +171,11 @@ class StreamDataset(SourceDataset):
         cache: Cache | None = None,
     ):
         super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
+        if isinstance(shuffle, Shuffle) and shuffle not in (Shuffle.GLOBAL, Shuffle.FILES):
+            raise ValueError(
+                f"For '{type(self).__name__}', 'shuffle' should be a bool, Shuffle.GLOBAL or Shuffle.FILES, but got "
+                f"{shuffle}."
+            )
         check_sharing(None, None, num_shards, shard_id)
         self.dataset_files: list[Any] = sorted(self._find_files(dataset_files))
         self.num_samples = num_samples
