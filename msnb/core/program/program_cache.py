@@ -274,11 +274,11 @@ def call(
     try:
         program, arrays, boxes = find(root, fn, args, kwargs, name, extra)
     except (DataDependentShape, ValueNeeded) as error:
-        fn = fn or root._run_in_root_scope
-        if interventions.active or not can_replace_program(error, fn):
+        function = root._run_in_root_scope if fn is None else fn
+        if interventions.active or not can_replace_program(error, function):
             raise
         report_eager_run(name, error)
-        return fn(*args, **kwargs)
+        return function(*args, **kwargs)
     out = program.run_recorded(arrays, boxes) if _thread.recording else program(arrays)
     if program.settings:
         program.apply_settings()
@@ -310,7 +310,8 @@ def find(
     With `for_inspection`, for callers that do not run the program, the call does not count for the hints about
     recompilation. `programs` replaces those of `root`.
     """
-    programs = programs or getattr(root, "_programs", None) or programs_of(root)
+    if programs is None:
+        programs = getattr(root, "_programs", None) or programs_of(root)
     key, arrays, boxes = [extra], [], []
     if kwargs:
         _append_to_signature((args, kwargs), key, arrays, boxes)
@@ -334,7 +335,7 @@ def find(
         changed = interventions.active[-1].programs(root)
         if programs is not changed:
             return find(root, fn, args, kwargs, name, extra, True, changed)
-    fn = fn or root._run_in_root_scope
+    fn = root._run_in_root_scope if fn is None else fn
     wide, constants = key, programs.constants.get(key, ())
     if constants:
         key, arrays, boxes = static_floats.split_constants(key, arrays, boxes, constants)
