@@ -311,7 +311,9 @@ def find(
     recompilation. `programs` replaces those of `root`.
     """
     if programs is None:
-        programs = getattr(root, "_programs", None) or programs_of(root)
+        programs = getattr(root, "_programs", None)
+    if programs is None:
+        programs = programs_of(root)
     key, arrays, boxes = [extra], [], []
     if kwargs:
         _append_to_signature((args, kwargs), key, arrays, boxes)
