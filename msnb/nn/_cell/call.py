@@ -234,7 +234,8 @@ class CallMixin(CellTree):
             if self._recomputed:
                 return recompute.call_recomputed(self, args, kwargs)
             return script.call(self.construct)(*args, **kwargs)
-        return self.construct(*args, **kwargs)
+        construct = script.call(self.construct) if _thread.runs_as_graph else self.construct
+        return construct(*args, **kwargs)
 
     def _bind_keywords_to_positions(self, args, kwargs):
         """Return (args, kwargs) with keyword arguments moved to their positions in `construct`.
