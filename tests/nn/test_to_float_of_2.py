@@ -1,5 +1,5 @@
-"""`Cell.to_float` in PYNATIVE mode, as measured on MindSpore 2.7.1: operators cast their inputs, the Cell does not. In r1.1
-the Cell casts its inputs."""
+"""`Cell.to_float` in PYNATIVE mode, as measured on MindSpore 2.7.1: operators cast their inputs, the Cell does not. In
+r1.1 the Cell casts its inputs."""
 
 import numpy as np
 import pytest
