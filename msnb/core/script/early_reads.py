@@ -115,13 +115,13 @@ class _Reads(ast.NodeVisitor):
         self.generic_visit(node)
         self.bound = set(self.names)  # the statements behind are never reached
 
-    visit_Return = visit_Raise = visit_Break = visit_Continue = _leave
+    visit_Return = visit_Raise = visit_Break = visit_Continue = _leave  # type: ignore[assignment]
 
     def visit_FunctionDef(self, node):
         self.block(node.decorator_list)
         self.bound.add(node.name)
 
-    visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef
+    visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef  # type: ignore[assignment]
 
     def visit_Lambda(self, node):
         pass
@@ -129,7 +129,7 @@ class _Reads(ast.NodeVisitor):
     def visit_Import(self, node):
         self.bound |= set(find_bound_names([node]))
 
-    visit_ImportFrom = visit_Import
+    visit_ImportFrom = visit_Import  # type: ignore[assignment]
 
     def _visit_comprehension(self, node):
         targets = {n.id for part in node.generators for n in ast.walk(part.target) if isinstance(n, ast.Name)}
@@ -137,4 +137,4 @@ class _Reads(ast.NodeVisitor):
         self.generic_visit(node)
         self.bound = bound
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension  # type: ignore[assignment]
