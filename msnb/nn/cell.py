@@ -347,7 +347,8 @@ class Cell(CallMixin, StateDictMixin):
     def to_float(self, dst_type: mstype.Type) -> Self:
         """Compute in float16, bfloat16 or float32. The inputs of this Cell and of all Cells below are cast, and so
         are Parameters and Tensor attributes when operators read them. Tensors in a tuple or list attribute are not
-        cast. Returns self.
+        cast. In PYNATIVE mode of MindSpore 2, operators cast their inputs instead, except `cast` and views such as
+        `reshape`. Returns self.
 
         Raises:
             ValueError: If `dst_type` is none of these.

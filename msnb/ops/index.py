@@ -30,7 +30,7 @@ from msnb.ops._index_plan import ALL, ARRAY, NEW, NUMBER, entry_of, plan_of
 from msnb.ops.array.cast import cast_array
 
 
-@operator
+@operator(casts_inputs=False)
 def _TensorGetRow(x, index):
     """Return x[index] for one position of the first dimension.
 
@@ -262,7 +262,7 @@ def getitem(x, index):
     """
     if _thread.frame is not None and (part := _index_constant_array(x._array, index)) is not None:
         return part
-    if _thread.compute_dtype is not None and is_constant(x):
+    if _thread.compute_dtype is not None and is_constant(x) and not (_thread.casts_all and _is_basic(index)):
         x = cast_tensor(x, _thread.compute_dtype)
     if type(index) is int and x._array.ndim:
         length = x._array.shape[0]
@@ -271,6 +271,12 @@ def getitem(x, index):
         return _row(x, index + length if index < 0 else index)
     numbers, tensors, plan = plan_of(index, x._array.shape)
     return _run_index_kernel(_get, (x,), numbers, tensors, plan)
+
+
+def _is_basic(index):
+    """Return True if an index selects a view, as slices and integers do."""
+    parts = index if type(index) is tuple else (index,)
+    return all(part is None or part is Ellipsis or type(part) in (int, slice) for part in parts)
 
 
 def _index_constant_array(array, index):

@@ -37,7 +37,10 @@ def is_constant(value: Any) -> bool:
 
     Such values are Parameters, Tensors that are attributes of Cells and, in a graph, Tensors that a traced function
     reads from an outer name. Computed Tensors, and those in a tuple or list, already have their type, as in MindSpore.
+    In PYNATIVE mode of MindSpore 2, a Cell of the user does not cast its inputs; its operators cast every Tensor.
     """
+    if thread.casts_all and thread.frame is None:
+        return isinstance(value, Tensor)
     if isinstance(value, Parameter):
         return True
     if not isinstance(value, Tensor):

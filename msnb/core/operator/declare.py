@@ -184,6 +184,7 @@ def operator(
     called: Sequence[str | tuple[str, ...]] = (),
     collective: bool = False,
     loops: bool = False,
+    casts_inputs: bool = True,
 ) -> Any:
     """Decorator: turn a pure function of jax arrays into a class, named after it, and into further public functions and
     methods.
@@ -216,6 +217,8 @@ def operator(
         collective (bool): True if it communicates with other devices. Default: False.
         loops (bool): True if it loops over a sequence of any length: a Ctrl-C then ends it in PYNATIVE mode, too.
             Default: False.
+        casts_inputs (bool): False if `Cell.to_float` of MindSpore 2 does not cast its inputs in PYNATIVE mode. Default:
+            True.
 
     Returns:
         Decorator; the function itself is the class's `kernel`.
@@ -226,7 +229,7 @@ def operator(
     def declare(fn):
         cls = class_of(fn, writes, returns, random, checks, rows, refuses, real)
         op = cls.operator
-        op.collective, op.loops = collective, loops
+        op.collective, op.loops, op.casts_inputs = collective, loops, casts_inputs
         for key in (cls.__name__, *aliases):
             if key in REGISTRY:
                 raise ValueError(f"The operator {key} is declared twice.")

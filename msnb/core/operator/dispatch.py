@@ -45,7 +45,7 @@ def _make_call_for_tensors(op):
     def general(self, args, kwargs):
         if kwargs or len(args) != count:
             args = op._bind_arguments(args, kwargs)
-        if _thread.compute_dtype is not None:
+        if _thread.compute_dtype is not None and (op.casts_inputs or not _thread.casts_all):
             args = in_precision(args)
         arrays = [operand(a, name, n) for a, n in zip(args, names)]
         return op.run(self._kernel, args, arrays)

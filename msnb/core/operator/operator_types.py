@@ -130,6 +130,7 @@ class Operator:
         self.traced: AttributeInputs | None = None
         self.real: Any = None  # function to differentiate if results are integers, see core.eager.integer_gradients
         self.loops: bool = False  # True if its kernels loop over a sequence
+        self.casts_inputs: bool = True  # False if `Cell.to_float` of MindSpore 2 leaves the inputs to the operator
         self.collective: bool = False  # True if its kernels communicate with other devices
         self.refuses: Any = None  # takes the attributes; raises if one excludes another
         self.defaults: tuple[Any, ...] = self._collect_trailing_defaults()
@@ -309,7 +310,7 @@ class Operator:
             if names:
                 args = (*args, *traced.device_scalars(attributes, names))
                 return opened({name: attributes[name] for name in opened.attributes}, args)
-        if _thread.compute_dtype is not None:
+        if _thread.compute_dtype is not None and (self.casts_inputs or not _thread.casts_all):
             if self.rows is not None and is_constant(args[0]):
                 return self._look_up_rows_then_cast(attributes, args)
             args = in_precision(args, self.written)

@@ -278,11 +278,21 @@ def call(
         if interventions.active or not can_replace_program(error, function):
             raise
         report_eager_run(name, error)
-        return function(*args, **kwargs)
+        return _run_as_graph(function, args, kwargs)
     out = program.run_recorded(arrays, boxes) if _thread.recording else program(arrays)
     if program.settings:
         program.apply_settings()
     return out
+
+
+def _run_as_graph(fn, args, kwargs):
+    """Run the root function of a graph operator by operator. Its Python code keeps the meaning that it has in a
+    graph."""
+    before, _thread.runs_as_graph = _thread.runs_as_graph, True
+    try:
+        return fn(*args, **kwargs)
+    finally:
+        _thread.runs_as_graph = before
 
 
 def can_replace_program(error: DataDependentShape | ValueNeeded, fn: Callable[..., Any]) -> bool:

@@ -24,7 +24,7 @@ from msnb.core.compat.jax_private import (
     without_argument_names,
 )
 from msnb.core.eager import tape
-from msnb.core.errors.data_dependent_shape import ObjectReturned
+from msnb.core.errors.data_dependent_shape import ObjectReturned, ValueNeeded
 from msnb.core.errors.messages import remove_jax_note, user_line
 from msnb.core.jaxpr import partial_trace, sown_values
 from msnb.core.jaxpr.inline_calls import inline_calls
@@ -32,6 +32,7 @@ from msnb.core.jaxpr.op_names import number_names
 from msnb.core.operator import api_generations
 from msnb.core.program.argument_names import argument_name
 from msnb.core.program.error_report import ErrorReport
+from msnb.core.script.strings import Text
 from msnb.core.script.undefined import Undefined
 from msnb.core.sharding import partitioner
 from msnb.core.state import trace_state as trace
@@ -289,6 +290,8 @@ class Staged:
         """Raise an error if a graph cannot return the leaf `result`."""
         if isinstance(result, Undefined):
             result.complain()
+        if isinstance(result, Text) and api_generations.shared == 2:
+            raise ValueNeeded("a returned string", "the string contains it")
         if _holds_traced_tensor(result):
             raise ObjectReturned(type(result).__name__)
         if inspect.isgenerator(result) or inspect.isawaitable(result):

@@ -3,7 +3,12 @@
 import contextlib
 from typing import Any
 
+import jax
+
+from msnb.core.errors.data_dependent_shape import ValueNeeded
 from msnb.core.errors.messages import format_location as format_location
+from msnb.core.operator import api_generations
+from msnb.core.script import strings
 from msnb.core.script.builtin_overloads import boolean, dynamic
 from msnb.core.state.trace_state import thread
 
@@ -18,11 +23,38 @@ def raising(error: Any, location: tuple[Any, ...]) -> Any:
     """
     frame = thread.frame
     if frame is None or frame.parent is None or not frame.conditional():
-        return error() if isinstance(error, type) and issubclass(error, BaseException) else error
+        error = error() if isinstance(error, type) and issubclass(error, BaseException) else error
+        if api_generations.shared == 2 and any(map(strings.is_unknown, getattr(error, "args", ()))):
+            raise ValueNeeded("the text of an error", f"raised at {format_location(*location)}")
+        return error
     errors = frame.trace.errors
     _refuse_inside_try(errors, "raise", location)
-    frame.fail(errors.add(error() if isinstance(error, type) else error, location))
+    error = error() if isinstance(error, type) else error
+    _insert_values(error)
+    frame.fail(errors.add(error, location))
     return Raised()
+
+
+def _insert_values(error, condition=None):
+    """Make the graph insert the values of its run into the arguments of `error`. With `condition`, a bool array, it
+    does so only if that is false."""
+    args = getattr(error, "args", ())
+    if strings.many_devices() or not any(map(strings.is_unknown, args)):
+        return
+    deferred = {i: strings.defer_value(arg) for i, arg in enumerate(args) if strings.is_unknown(arg)}
+    arrays = [jax.lax.stop_gradient(array) for _, own in deferred.values() for array in own]
+
+    def insert(*arrays):
+        values = iter(arrays)
+        error.args = tuple(deferred[i][0](values) if i in deferred else arg for i, arg in enumerate(args))
+
+    def call(*arrays):
+        jax.debug.callback(insert, *arrays)
+
+    if condition is None:
+        call(*arrays)
+    else:
+        jax.lax.cond(condition, lambda *arrays: None, call, *arrays)
 
 
 @contextlib.contextmanager
@@ -56,7 +88,9 @@ def assert_(condition: Any, message: Any, location: tuple[Any, ...]) -> None:
         if not condition:
             raise AssertionError(text)
         return
-    check(condition, AssertionError(text), location)
+    error = AssertionError(text)
+    _insert_values(error, boolean(condition, location))
+    check(condition, error, location)
 
 
 def check(condition: Any, error: Any, location: tuple[Any, ...]) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from msnb.core.errors.messages import describe
 from msnb.core.errors.messages import format_location as format_location
@@ -78,7 +79,7 @@ def _register_cast_overload(builtin, dtype):
                 raise ValueError(f"{builtin.__name__}() needs a Tensor with one element, but got {describe(value)}.")
             array = value._array.reshape(())
             return box(array != 0 if builtin is bool else array.astype(dtype))
-        return builtin(*args)
+        return builtin(*_unpack_arrays(args))
 
     convert.__name__ = builtin.__name__
     replace_builtin(builtin)(convert)
@@ -87,6 +88,17 @@ def _register_cast_overload(builtin, dtype):
 _register_cast_overload(int, jnp.int64)
 _register_cast_overload(float, jnp.float32)
 _register_cast_overload(bool, jnp.bool_)
+
+
+def _unpack_arrays(args):
+    """Return `args` with the element in place of a NumPy array of one element, which NumPy 2.4 converts in 0-D only."""
+    return [a.item() if isinstance(a, np.ndarray) and a.ndim and a.size == 1 else a for a in args]
+
+
+@replace_builtin(complex)
+def complex_(*args: Any, **kwargs: Any) -> complex:
+    """Return ``complex(*args)``."""
+    return complex(*_unpack_arrays(args), **kwargs)
 
 
 def _is_tensor(value):

@@ -12,6 +12,8 @@ import jax
 from msnb.core.errors.converted_code import is_converted
 from msnb.core.script.convert_function import convert, is_library
 from msnb.core.script.guards import note
+from msnb.core.script.lower import SyntaxRefused
+from msnb.core.script.source import SourceMissing
 from msnb.core.state import trace_state
 
 _builtins = {}  # builtin -> its replacement in a graph
@@ -31,7 +33,7 @@ def call(fn: Callable[..., Any]) -> Any:
     """Return the callable that converted code uses instead of `fn` while tracing."""
     kind = type(fn)
     if kind is types.FunctionType:
-        converted = convert(fn)
+        converted = _convert(fn)
         if converted is not fn or not is_library(fn):
             note(fn)
         return converted
@@ -39,10 +41,11 @@ def call(fn: Callable[..., Any]) -> Any:
         function = fn.__func__
         if type(function) is not types.FunctionType:
             return fn
-        converted = convert(function)
+        converted = _convert(function)
         if converted is not function:
             note(function, fn.__self__)
-            return types.MethodType(converted, fn.__self__)
+            method = types.MethodType(converted, fn.__self__)
+            return method if _takes_instance(fn) else _Selfless(method, function)
         return fn
     if kind is types.BuiltinFunctionType or kind is type:
         replacement = _builtins.get(fn) if fn.__module__ == "builtins" else None
@@ -53,11 +56,51 @@ def call(fn: Callable[..., Any]) -> Any:
         return fn
     method = vars(kind).get("__call__") or getattr(kind, "__call__", None)  # noqa: B004 - the function is wanted
     if type(method) is types.FunctionType and not is_library(method):
-        converted = convert(method)
+        converted = _convert(method)
         if converted is not method:
             note(method, fn)
             return types.MethodType(converted, fn)
     return fn
+
+
+def _convert(fn):
+    """Return `convert(fn)`. Outside a trace, a function that cannot be converted is returned unchanged."""
+    try:
+        return convert(fn)
+    except (SourceMissing, SyntaxRefused):
+        if trace_state.thread.frame is not None:
+            raise
+        return fn
+
+
+def _takes_instance(method):
+    """Return True if a method names its first parameter `self`, as graphs expect, or is a class method."""
+    code = method.__func__.__code__
+    return not code.co_argcount or code.co_varnames[0] == "self" or isinstance(method.__self__, type)
+
+
+class _Selfless:
+    """A method in converted code whose first parameter is not named `self`.
+
+    A graph fills in the instance by that name only. So a call that Python cannot bind with the instance runs without.
+    """
+
+    def __init__(self, method, function):
+        self.method = method
+        self.signature = inspect.signature(function)
+
+    def __call__(self, *args, **kwargs):
+        instance = self.method.__self__
+        if not self._binds(instance, *args, **kwargs) and self._binds(*args, **kwargs):
+            return self.method.__func__(*args, **kwargs)
+        return self.method(*args, **kwargs)
+
+    def _binds(self, *args, **kwargs):
+        try:
+            self.signature.bind(*args, **kwargs)
+        except TypeError:
+            return False
+        return True
 
 
 class _CallCounts(Counter):

@@ -67,6 +67,13 @@ def note(fn: Any, instance: Any = None) -> None:
         outer_tensors.update((id(value), value) for value in _iterate_outer_values(fn) if isinstance(value, Tensor))
 
 
+def note_global(space: dict[str, Any], name: str) -> None:
+    """Record that the current trace reads the global `name` of the namespace `space`."""
+    reads = getattr(_thread, "reads", None)
+    if reads is not None:
+        reads.globals.setdefault(id(space), (space, {}))[1][name] = space[name]
+
+
 def _iterate_outer_values(fn):
     """Yield the values of a function's outer names: globals, closure variables and defaults."""
     loads, _ = _collect_loaded_names(fn.__code__)

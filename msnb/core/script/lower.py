@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from msnb.core.script.bound_names import arguments, assign, at_location, copy_tree, find_bound_names, load
+from msnb.core.script.early_reads import find_early_reads
 from msnb.core.script.jump_flags import MISSING_RETURN, Jumps
 
 RUNTIME = "__msnb_rt"
@@ -68,9 +69,13 @@ class Lowering(ast.NodeTransformer):
         nonlocal_names.update(nonlocals)
         self.foreign = frozenset(mutated_names - self.outer_variables)
         self.outer_variables = self.outer_variables | own_names
+        early = sorted(find_early_reads(node.body).intersection(own_names).difference(params))
         body = self.block(Jumps(self.fresh).function(node.body))
         missing = [n for n in self.closed if n not in params and n not in nonlocal_names]
-        start = [assign(n, self.rt("Undefined", ast.Constant(n))) for n in missing]
+        start: list[ast.stmt] = [assign(n, self.rt("Undefined", ast.Constant(n))) for n in missing]
+        for name in early:  # a graph reads the global of that name
+            value = self.rt("global_value", ast.Constant(name))
+            start.append(ast.If(self.rt("has_global", ast.Constant(name)), [assign(name, value)], []))
         position = 1 if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) else 0
         while position < len(body) and isinstance(body[position], ast.Nonlocal):
             position += 1

@@ -17,6 +17,7 @@ from msnb.core.script.assertions import assert_, check, raising, trying
 from msnb.core.script.builtin_overloads import boolean, dynamic, equal_items, to_tensor
 from msnb.core.script.calls import scoped_call as call
 from msnb.core.script.conditionals import if_, if_expression, if_function, if_going, if_return
+from msnb.core.script.guards import note_global
 from msnb.core.script.loops import for_, while_
 from msnb.core.script.strings import formatted, percent, text
 from msnb.core.script.undefined import MISSING, Undefined
@@ -33,6 +34,8 @@ __all__ = [
     "formatted",
     "get_item",
     "get_part",
+    "global_value",
+    "has_global",
     "if_",
     "if_expression",
     "if_function",
@@ -88,6 +91,21 @@ def or_(left: Any, right: Callable[[], Any]) -> Any:
         ("or",),
         None,
     )[0]
+
+
+def has_global(name: str) -> bool:
+    """Return True if the module of the calling function has a global `name`."""
+    return name in sys._getframe(1).f_globals
+
+
+def global_value(name: str) -> Any:
+    """Return the global `name` of the calling function's module, which becomes a guard of the trace.
+
+    A graph resolves a name that has no local value yet as a global, where Python raises UnboundLocalError.
+    """
+    space = sys._getframe(1).f_globals
+    note_global(space, name)
+    return space[name]
 
 
 def contains(item: Any, container: Any) -> Any:

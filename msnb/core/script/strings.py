@@ -45,22 +45,20 @@ class Text(str):
 def text(*pieces: Any) -> str:
     """Return the f-string of these pieces: a `Text` if one of them is not known yet."""
     flat = [p for piece in pieces for p in (_split_text(piece[0]) if _is_unformatted_text(piece) else (piece,))]
-    is_deferred = any(
-        not isinstance(p, str) and (isinstance(p, _DeferredPiece) or _is_unknown_while_tracing(p[0])) for p in flat
-    )
+    is_deferred = any(not isinstance(p, str) and (isinstance(p, _DeferredPiece) or is_unknown(p[0])) for p in flat)
     return Text(flat) if is_deferred else "".join(map(_format_at_trace_time, flat))
 
 
 def percent(left: Any, right: Any) -> Any:
     """Return ``left % right`` for a string on the left."""
-    if not _is_unknown_while_tracing(right):
+    if not is_unknown(right):
         return left % right
     return Text([_DeferredPiece(f"{left!r} % {right}", lambda found: left % found, right)])
 
 
 def formatted(template: str, *args: Any, **kwargs: Any) -> str:
     """Return ``template.format(*args, **kwargs)``."""
-    if not _is_unknown_while_tracing((args, kwargs)):
+    if not is_unknown((args, kwargs)):
         return template.format(*args, **kwargs)
     static_text = f"{template!r}.format({', '.join(map(str, (*args, *kwargs.values())))})"
     return Text([_DeferredPiece(static_text, lambda found: template.format(*found[0], **found[1]), (args, kwargs))])
@@ -69,7 +67,7 @@ def formatted(template: str, *args: Any, **kwargs: Any) -> str:
 @replace_builtin(str)
 def str_(*args: Any, **kwargs: Any) -> str:
     """Return ``str(*args, **kwargs)``, a `Text` if the value is not known yet."""
-    if len(args) == 1 and not kwargs and _is_unknown_while_tracing(args[0]):
+    if len(args) == 1 and not kwargs and is_unknown(args[0]):
         return Text([(args[0], ord("s"), "")])
     return str(*args, **kwargs)
 
@@ -77,9 +75,9 @@ def str_(*args: Any, **kwargs: Any) -> str:
 @replace_builtin(print)
 def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
     """Run ``print`` in each run of the graph, in program order."""
-    if (trace_state.thread.frame is None or many_devices()) and not any(map(_is_unknown_while_tracing, args)):
+    if (trace_state.thread.frame is None or many_devices()) and not any(map(is_unknown, args)):
         return builtins.print(*args, sep=sep, end=end, file=file, flush=flush)
-    makers, arrays = zip(*map(_defer_value, args)) if args else ((), ())
+    makers, arrays = zip(*map(defer_value, args)) if args else ((), ())
 
     def show(*arrays):
         values = iter(arrays)
@@ -121,16 +119,17 @@ def _format_at_trace_time(piece):
     if isinstance(piece, _DeferredPiece):
         return piece.static_text
     value, conversion, specification = piece
-    if _is_unknown_while_tracing(value):  # a traced Tensor has no digits to format
+    if is_unknown(value):  # a traced Tensor has no digits to format
         return str(value)
     return format(_CONVERSIONS[conversion](value), specification)
 
 
-def _is_unknown_while_tracing(value):
+def is_unknown(value: Any) -> bool:
+    """Return True if a value is a `Text` or has a traced Tensor."""
     return isinstance(value, Text) or any(dynamic(leaf) for leaf in flatten(value)[0])
 
 
-def _defer_value(value: Any) -> tuple[Callable[..., Any], list[Any]]:
+def defer_value(value: Any) -> tuple[Callable[..., Any], list[Any]]:
     """Return (make, arrays) for a value that is known when the graph runs.
 
     `arrays` are the traced arrays in it. ``make(iterator)`` returns the value with arrays of one run in their place.
@@ -155,11 +154,11 @@ def _defer_value(value: Any) -> tuple[Callable[..., Any], list[Any]]:
 
 def _defer_formatted_value(piece):
     if isinstance(piece, _DeferredPiece):
-        make, arrays = _defer_value(piece.values)
+        make, arrays = defer_value(piece.values)
         return lambda found: piece.make(make(found)), arrays
     value, conversion, specification = piece
-    if not _is_unknown_while_tracing(value):
+    if not is_unknown(value):
         static_text = _format_at_trace_time(piece)
         return lambda found: static_text, []
-    make, arrays = _defer_value(value)
+    make, arrays = defer_value(value)
     return lambda found: format(_CONVERSIONS[conversion](make(found)), specification), arrays

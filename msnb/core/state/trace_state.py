@@ -31,6 +31,8 @@ class _Thread(threading.local):
     nodes: Any = None  # Parameter id -> tape node, while recording
     forward: Any = None  # recording of the last forward pass, see core.transforms.recorded_forward
     compute_dtype: Any = None  # numpy dtype that Cell.to_float asks for
+    casts_all: bool = False  # True while operators cast every float input to `compute_dtype`, not only constants
+    runs_as_graph: bool = False  # True while a graph that needs values runs operator by operator
     forward_mode: bool = False  # True if loops are traced for forward-mode derivatives
     carriers: Any = None  # `Carriers` of integer Tensors in a graph, see core.eager.integer_gradients
     pullbacks: Any = None  # gradient rules: kernel -> gradient function or None, see core.eager.kernel

@@ -69,7 +69,8 @@ class JitFunction:
     @runs_eagerly
     def _run_in_root_scope(self, *args, **kwargs):
         if _thread.frame is None:
-            return self.fn(*args, **kwargs)
+            fn = script.call(self.fn) if _thread.runs_as_graph else self.fn
+            return fn(*args, **kwargs)
         with jax.named_scope("Default"):
             return self._run_traced(args, kwargs)
 
@@ -134,7 +135,8 @@ class BoundJit:
     @runs_eagerly
     def _run_in_root_scope(self, *args, **kwargs):
         if _thread.frame is None:
-            return self.fn(*args, **kwargs)
+            fn = script.call(self.fn) if _thread.runs_as_graph else self.fn
+            return fn(*args, **kwargs)
         outer_cell = _thread.cell
         try:
             _thread.cell = self._instance if hasattr(self._instance, "_cells") else None

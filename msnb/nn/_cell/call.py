@@ -63,6 +63,7 @@ class CallMixin(CellTree):
     _pipeline_stage = None  # stage of a pipeline, see `nn.PipelineCell`
     _shard_strategies = None  # sharding of inputs and outputs, see core.sharding.constraints
     _recomputed = False  # True if a gradient recomputes the intermediate values
+    _may_return_input: bool = False  # True for a Cell of msnb that may return its input, or runs Cells of the user
     _layouts: dict[str, Any] | None = None  # the value assigned to `parameter_layout_dict`
 
     # ------------------------------------------------------------------ calling
@@ -192,17 +193,30 @@ class CallMixin(CellTree):
 
     def _run_with_cast_inputs(self, args, kwargs):
         dtype = self._compute
-        if dtype is not None:
+        if dtype is None and _thread.casts_all and _thread.frame is None:
+            dtype = _thread.compute_dtype
+        casts_all = dtype is not None and self._leaves_casts_to_operators()
+        if dtype is not None and not casts_all:
             args = cast_tensor(tuple(args), dtype)
             kwargs = cast_tensor(kwargs, dtype)
-        before = _thread.compute_dtype
+        before = _thread.compute_dtype, _thread.casts_all
         # Not a context manager: an interrupt while one exits would leave the dtype set.
         try:
-            _thread.compute_dtype = dtype
+            _thread.compute_dtype, _thread.casts_all = dtype, casts_all
             out = self._run_hooks_and_construct(args, kwargs)
         finally:
-            _thread.compute_dtype = before
+            _thread.compute_dtype, _thread.casts_all = before
         return out if _thread.frame is None else cast_result(out, dtype)
+
+    def _leaves_casts_to_operators(self):
+        """Return True for a Cell of the user in PYNATIVE mode of MindSpore 2: `to_float` leaves its inputs as they are,
+        and the operators of its `construct` cast theirs. Layers of msnb cast their inputs, which is equal for them."""
+        return (
+            api_generations.shared == 2
+            and _thread.frame is None
+            and not _thread.runs_as_graph
+            and (self._may_return_input or self._holds is not None or not type(self).__module__.startswith("msnb."))
+        )
 
     def _run_hooks_and_construct(self, args, kwargs, hooked=False):
         if self._hooks is not None and not hooked:
@@ -234,7 +248,8 @@ class CallMixin(CellTree):
             if self._recomputed:
                 return recompute.call_recomputed(self, args, kwargs)
             return script.call(self.construct)(*args, **kwargs)
-        return self.construct(*args, **kwargs)
+        construct = script.call(self.construct) if _thread.runs_as_graph else self.construct
+        return construct(*args, **kwargs)
 
     def _bind_keywords_to_positions(self, args, kwargs):
         """Return (args, kwargs) with keyword arguments moved to their positions in `construct`.

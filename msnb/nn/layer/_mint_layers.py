@@ -255,6 +255,8 @@ class DropoutExt(Cell):
         (2, 3)
     """
 
+    _may_return_input = True
+
     @checked
     def __init__(self, p: Share = 0.5, inplace: InPlace = False) -> None:
         super().__init__()

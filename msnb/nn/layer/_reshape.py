@@ -83,6 +83,8 @@ class Unflatten(Cell):
         (3, 2, 5, 4)
     """
 
+    _may_return_input = True
+
     @checked
     def __init__(
         self,

@@ -189,6 +189,8 @@ class Dropout(Cell):
         (2, 3)
     """
 
+    _may_return_input = True
+
     @checked
     def __init__(
         self,
@@ -238,6 +240,8 @@ class Identity(Cell):
         >>> print(nn.Identity()(Tensor([1, 2])))
         [1 2]
     """
+
+    _may_return_input = True
 
     def construct(self, x: Any) -> Any:
         """Return `x`."""

@@ -10,6 +10,8 @@ __all__ = ["Dropout1d", "Dropout2d", "Dropout3d"]
 
 
 class _ChannelDropout(Cell):
+    _may_return_input = True
+
     @checked
     def __init__(self, p: Share = 0.5) -> None:
         super().__init__()

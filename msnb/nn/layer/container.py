@@ -138,6 +138,8 @@ class SequentialCell(_OrderedCells):
         [[6. 6.]]
     """
 
+    _may_return_input = True
+
     def __init__(self, *args: Any) -> None:
         super().__init__()
         cells = args[0] if len(args) == 1 and not isinstance(args[0], Cell) else args

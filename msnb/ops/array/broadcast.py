@@ -15,7 +15,7 @@ from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 from msnb.ops._shapes import shapes
 
 
-@operator(functional="broadcast_to", called=(("input", "input_x"),), methods=("broadcast_to",))
+@operator(functional="broadcast_to", called=(("input", "input_x"),), methods=("broadcast_to",), casts_inputs=False)
 def BroadcastTo(x, *, shape: Shape):
     """Broadcast a Tensor to a given shape.
 

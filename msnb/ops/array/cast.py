@@ -56,7 +56,12 @@ def _make_differentiable_cast(type):
     return (lambda x: x.astype(jnp.float64)) if jnp.issubdtype(target, jnp.integer) else None
 
 
-@operator(functional="cast", called=(("input", "input_x"), "dtype"), real=_make_differentiable_cast)
+@operator(
+    functional="cast",
+    called=(("input", "input_x"), "dtype"),
+    real=_make_differentiable_cast,
+    casts_inputs=False,
+)
 def Cast(x, type: DType):
     """Cast a Tensor to another element type.
 

@@ -296,7 +296,7 @@ def _tensor_new_zeros(self: Tensor, size: int | tuple[int, ...] | list[int], dty
     return Zeros.functional(size, dtype or self.dtype)
 
 
-@operator
+@operator(casts_inputs=False)
 def OnesLike(x):
     """A Tensor of ones, of the shape and element type of another.
 
@@ -342,7 +342,7 @@ def ones_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     return _fill_like(OnesLike, 1, input, dtype)
 
 
-@operator
+@operator(casts_inputs=False)
 def ZerosLike(x):
     """A Tensor of zeros, of the shape and element type of another.
 

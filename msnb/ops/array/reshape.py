@@ -39,7 +39,7 @@ def resolve_shape(op, size, shape):
     return shape
 
 
-@operator(functional="reshape", called=(("input", "input_x"),))
+@operator(functional="reshape", called=(("input", "input_x"),), casts_inputs=False)
 def Reshape(x, shape: Shape):
     """Reshape a Tensor; its elements keep their order.
 
@@ -81,7 +81,7 @@ def TransShape(x, shape: Shape):
     return jnp.reshape(x, resolve_shape("TransShape", x.size, shape))
 
 
-@operator(functional="expand_dims", called=(("input_x", "input"),), methods=("expand_dims",))
+@operator(functional="expand_dims", called=(("input_x", "input"),), methods=("expand_dims",), casts_inputs=False)
 def ExpandDims(x, axis: Int):
     """Insert a dimension of length 1.
 
@@ -104,7 +104,7 @@ def ExpandDims(x, axis: Int):
     return jnp.expand_dims(x, axis_in("ExpandDims", axis, x.ndim + 1))
 
 
-@operator(functional="squeeze", called=("input",), methods=("squeeze",), generation=1)
+@operator(functional="squeeze", called=("input",), methods=("squeeze",), generation=1, casts_inputs=False)
 def Squeeze(x, *, axis: Axis = ()):
     """Remove the dimensions of length 1.
 

@@ -11,7 +11,7 @@ from msnb.ops._check import axis_in, tensor_only
 from msnb.ops.nn._pullback import apply_transpose
 
 
-@operator(functional="slice", called=("input_x",))
+@operator(functional="slice", called=("input_x",), casts_inputs=False)
 def Slice(x, begin: Ints, size: Ints):
     """Cut a block out of a Tensor: x[begin : begin + size] in each dimension.
 

@@ -72,7 +72,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     return Unstack.functional(input, dim)
 
 
-@operator
+@operator(casts_inputs=False)
 def Split(x, *, axis: Int = 0, output_num: PositiveInt = 1):
     """Split a Tensor into pieces of equal length along an axis.
 

@@ -13,7 +13,7 @@ from msnb.ops._check import axes_in, axis_in, tensor_argument, tensor_only
 from msnb.ops._numpy import ArrayLike, as_tensor
 
 
-@operator(functional="transpose", called=(("input", "input_x"), ("dims", "input_perm")))
+@operator(functional="transpose", called=(("input", "input_x"), ("dims", "input_perm")), casts_inputs=False)
 def Transpose(x, perm: Ints):
     """Permute the dimensions of a Tensor.
 
@@ -302,7 +302,7 @@ def TransposeView(input, input_perm: Ints):
     return Transpose.kernel(input, input_perm)
 
 
-@operator
+@operator(casts_inputs=False)
 def TransposeExtView(input, dim0: Int, dim1: Int):
     """Exchange two dimensions of a Tensor.
 
