@@ -1,6 +1,6 @@
 """`mindspore.scipy.fft`: discrete cosine transforms of Tensors, differentiable in GRAPH and PYNATIVE mode.
 
-The transforms are of type II and orthonormal, as in MindSpore: `norm` None means "ortho", where scipy's means "backward".
+The transforms are of type II and orthonormal, as in MindSpore: `norm` None means "ortho", not "backward" as in scipy.
 """
 
 from msnb.common.kinds import Axis, Int, Ints, PositiveInt, check
@@ -33,7 +33,9 @@ def _transform_axes(function, x, type, s, axes, norm):
         axes = range(x.ndim)[-len(lengths) :] if lengths else range(x.ndim)
     axes = tuple(check(Ints, axes, "axes", function))
     if lengths is not None and (len(lengths) != len(axes) or min(lengths, default=1) < 1):
-        raise ValueError(f"For '{function}', 's' should have a positive length for each of the axes {axes}, but got {s}.")
+        raise ValueError(
+            f"For '{function}', 's' should have a positive length for each of the axes {axes}, but got {s}."
+        )
     return _transform(function, x, type, lengths, axes, norm)
 
 
@@ -43,7 +45,7 @@ def dct(x: Tensor, type: int = 2, n: int | None = None, axis: int = -1, norm: st
     Args:
         x (Tensor): Numbers; integers and float16 count as float32.
         type (int): Type of the transform; only 2 is supported. Default: 2.
-        n (int): Number of elements to which the axis is cropped or padded with zeros. Default: None, no change.
+        n (int): Number of elements to which the axis is cropped or padded with zeros. Default: None, as it is.
         axis (int): The axis. Default: -1.
         norm (str): "ortho" or None, which are the same. Default: None.
 
@@ -79,7 +81,7 @@ def dctn(
     Args:
         x (Tensor): Numbers; integers and float16 count as float32.
         type (int): Type of the transform; only 2 is supported. Default: 2.
-        s (tuple[int]): Numbers of elements to which the axes are cropped or padded with zeros. Default: None, no change.
+        s (tuple[int]): Numbers of elements to which the axes are cropped or padded with zeros. Default: None, as it is.
         axes (tuple[int]): The axes. Default: None, all or the last ones that `s` has lengths for.
         norm (str): "ortho" or None, which are the same. Default: None.
 
