@@ -333,7 +333,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "total_instance_count",
     },
     "Cell.register_backward_hook registers a hook by itself": {"nn.Cell": "enable_backward_hook"},
-    "ops.fft, ops.ifft and their like are the transforms": {"scipy": "fft"},
     "it leaves parts of a training out to be faster; nn.TrainOneStepCell, and Model without boost_level, train whole": {
         "boost": "GroupLossScaleManager AutoBoost OptimizerProcess ParameterProcess BoostTrainOneStepCell "
         "BoostTrainOneStepWithLossScaleCell LessBN GradientFreeze FreezeOpt freeze_cell AdaSum DimReduce",

@@ -19,7 +19,13 @@ from msnb.core.script.assertions import Raised
 from msnb.core.script.builtin_overloads import DynamicRange, boolean, dynamic, to_tensor
 from msnb.core.script.checkpointed_while import differentiable_while
 from msnb.core.script.conditionals import if_
-from msnb.core.script.merge_branches import check_written_type, copy_containers, join_error, list_tensors_written_in
+from msnb.core.script.merge_branches import (
+    are_leaves_equal,
+    check_written_type,
+    copy_containers,
+    join_error,
+    list_tensors_written_in,
+)
 from msnb.core.script.undefined import Undefined
 from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import name as dtype_name
@@ -403,4 +409,4 @@ class _GraphLoop:
 
 
 def _is_unchanged(leaf, start):
-    return leaf is start or not isinstance(leaf, Tensor) and type(leaf) is type(start) and leaf == start
+    return leaf is start or not isinstance(leaf, Tensor) and are_leaves_equal(leaf, start)

@@ -54,9 +54,9 @@ class TensorChoice:
 
 
 def copy_containers(values: Any) -> Any:
-    """Return the values with lists and dicts copied, so that a branch mutates its own copies."""
+    """Return the values with lists, dicts and NumPy arrays copied, so that a branch mutates its own copies."""
     leaves, rebuild = flatten(values)
-    return rebuild(leaves)
+    return rebuild([leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in leaves])
 
 
 def list_tensors_written_in(frame: trace_state.TraceFrame, traces: Sequence[Any]) -> list[Tensor]:
@@ -282,7 +282,7 @@ def _plan_undefined_variable(name, yes, no, first, second, outs, location, has_j
 def _plan_leaf_merge(predicate, name, location, yes, no, i, j, u, v, outs):
     """Plan one leaf: an index of an output, or a constant if it is equal in both branches."""
     if not isinstance(u, Tensor) and not isinstance(v, Tensor):
-        if _are_leaves_equal(u, v):
+        if are_leaves_equal(u, v):
             return (u,)
         if callable(u) and callable(v):
             return (TensorChoice((v, u), predicate.astype(jnp.int32), location),)
@@ -395,9 +395,12 @@ def _is_tensor_or_number(value):
     return isinstance(value, (Tensor, *_NUMBERS))
 
 
-def _are_leaves_equal(a, b):
+def are_leaves_equal(a: Any, b: Any) -> bool:
+    """Return True if two values that are no Tensors are equal; NumPy arrays also need the same shape and type."""
     if a is b:
         return True
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b)
     try:
         return type(a) is type(b) and bool(a == b)
     except Exception:

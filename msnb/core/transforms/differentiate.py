@@ -62,7 +62,7 @@ class Gradient:
         positions = range(len(args)) if self.positions is None else self.positions
         for position in positions:
             if not -len(args) <= position < len(args):
-                raise ValueError(
+                raise IndexError(
                     f"The gradient is asked for with respect to argument {position}, "
                     f"but the function was called with {len(args)} arguments."
                 )
@@ -214,10 +214,18 @@ def _record_forward(fn, replace, tensors, weights, kwargs, has_aux):
         weight_sources = [nodes[id(w)][0] for w in weights]
         out = fn(*replace(variables), **kwargs)
         leaves, _ = flatten(out[0] if has_aux else out)
+        leaves = [_copy_with_node(leaf) if isinstance(leaf, Parameter) else leaf for leaf in leaves]
     finally:
         _thread.nodes, _thread.recording, _thread.paused = outer, level, paused
         trace_state.update_results_observed()
     return out, leaves, sources, weight_sources
+
+
+def _copy_with_node(parameter):
+    """Return a Tensor with the value and tape node of a Parameter, whose node is forgotten when the recording ends."""
+    copy = box(parameter._array)
+    copy._node = parameter._node
+    return copy
 
 
 def _get_gradient_array(gradient):

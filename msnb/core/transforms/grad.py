@@ -27,7 +27,11 @@ _state = context._state
 _NON_TENSORS = (int, float, complex, str, bytes, type(None), mstype.Type)  # types that neither are nor hold Tensors
 
 
-@differs_in_api2("of several inputs, those that are no Tensors and hold none get no gradient", given="get_all")
+@differs_in_api2(
+    "of several inputs, those that are no Tensors and hold none get no gradient; "
+    "one Parameter, not in a tuple, has a gradient that is not in a tuple",
+    given="get_all",
+)
 class GradOperation:
     """Factory of the gradient function of a Cell or function.
 
@@ -56,14 +60,15 @@ class GradOperation:
         self.get_all: bool = get_all
         self.get_by_list: bool = get_by_list
         self.sens_param: bool = sens_param
-        self._of_tensors = current_generation() == 2 and get_all
+        self._generation = current_generation()
 
     def __call__(self, fn: Callable[..., Any], weights: Any = None) -> Callable[..., Any]:
         if not callable(fn):
             raise TypeError(f"For 'GradOperation', 'fn' should be a Cell or a function, but got {describe(fn)}.")
+        one_weight = self._generation == 2 and isinstance(weights, Parameter)
         if weights is not None or self.get_by_list:
             weights = _to_parameter_tuple(weights, fn)
-        return _GradFunction(self, fn, weights)
+        return _GradFunction(self, fn, weights, one_weight)
 
     def __repr__(self) -> str:
         return f"GradOperation(get_all={self.get_all}, get_by_list={self.get_by_list}, sens_param={self.sens_param})"
@@ -72,11 +77,12 @@ class GradOperation:
 class _GradFunction:
     """The gradient function of one function or Cell, with the flags of a `GradOperation`."""
 
-    def __init__(self, operation, fn, weights):
+    def __init__(self, operation, fn, weights, one_weight):
         self.flags = (operation.get_all, operation.get_by_list, operation.sens_param)
         self.fn = fn
         self.weights = weights if operation.get_by_list else None
-        self.of_tensors = operation._of_tensors
+        self.one_weight = one_weight
+        self.of_tensors = operation._generation == 2 and operation.get_all
         self.positions = None if operation.get_all else ((0,) if not operation.get_by_list else ())
 
     def __call__(self, *args, **kwargs):
@@ -118,7 +124,7 @@ class _GradFunction:
 
     def key(self):
         """Return the part of a program's key that distinguishes this gradient from others of the same function."""
-        return "grad", self.flags, self.positions, parameter_keys(self.weights)
+        return "grad", self.flags, self.positions, parameter_keys(self.weights), self.one_weight
 
     @runs_eagerly
     def _run_in_root_scope(self, *args, **kwargs):
@@ -150,9 +156,10 @@ class _GradFunction:
                 *args, sens = args
         positions = self.positions if args else None if get_all else ()
         if not args and not get_by_list:
-            raise ValueError("The gradient of a function without inputs needs get_by_list=True and weights.")
+            return ()
         _, grads, weight_grads = Gradient(self.fn, positions, self.weights)(tuple(args), kwargs, sens)
         if get_by_list:
+            weight_grads = weight_grads[0] if self.one_weight else weight_grads
             return (_drop_missing_gradients(grads), weight_grads) if get_all else weight_grads
         return _drop_missing_gradients(grads) if get_all else grads[0]
 
@@ -343,6 +350,8 @@ def _make_gradient_function(fn, position, weights, has_aux, with_value, return_i
         raise TypeError(f"'fn' should be a Cell or a function, but got {describe(fn)}.")
     if position is None and weights is None:
         raise ValueError("'grad_position' and 'weights' cannot both be None.")
+    if position == ():
+        raise RuntimeError("'grad_position' should have at least one position; use None for gradients of weights only.")
     for p in (position,) if isinstance(position, int) else position or ():
         if not isinstance(p, int) or isinstance(p, bool):
             raise TypeError(f"'grad_position' should be an int or a tuple of int, but got {position!r}.")
