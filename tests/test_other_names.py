@@ -295,7 +295,7 @@ def test_an_option_of_a_magic_is_guessed():
 @pytest.mark.parametrize(
     "owner",
     ["boost", "common", "communication", "dataset", "dataset.transforms", "dataset.vision", "mindrecord", "nn", "ops"]
-    + ["profiler", "runtime", "scipy", "tools"],
+    + ["profiler", "runtime", "tools"],
 )
 def test_a_name_that_is_absent_on_purpose_says_why_also_as_an_attribute(owner):
     names = {n: why for why, owners in unsupported.ABSENT.items() for n in owners.get(owner, "").split()}

@@ -329,8 +329,10 @@ def find(
         _append_to_signature((args, kwargs), key, arrays, boxes)
     else:
         for arg in args:
-            if type(arg) is Tensor and (aval := getattr(array := arg._array, "aval", None)) is not None:
-                key += (aval.shape, aval.dtype)  # faster than the properties of the array
+            if type(arg) is Tensor:
+                array = arg._array
+                aval = getattr(array, "aval", array)  # its attributes are read faster than those of a jax.Array
+                key += (aval.shape, aval.dtype)
                 if getattr(array, "_committed", False):  # the sharding of an array with an explicit placement
                     key.append(array.sharding)
                 arrays.append(array)
