@@ -16,6 +16,9 @@ EXPLAINED = {
     ("ops.signature.make_sig", "rw"): "see Signature",
     ("TensorDump", "input_output"): "MindSpore writes the same file for both on one device",
     ("ops.tensordump", "mode"): "see TensorDump",
+} | {
+    (f"scipy.fft.{name}", "norm"): "None and 'ortho' mean the same in MindSpore, and other values are refused"
+    for name in ("dct", "dctn", "idct", "idctn")
 }
 
 
